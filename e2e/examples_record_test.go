@@ -217,6 +217,7 @@ func (s *exampleRecorder) awaitEventAbout(event, about string) delivery {
 	s.t.Helper()
 	return s.receiver.awaitDelivery(event+" of "+about, func(d delivery) bool {
 		return d.event == event && (d.transactionID == about || d.text("internalAccount.id") == about || d.text("bulkUpload.id") == about ||
+			d.text("externalAccount.id") == about ||
 			d.text("verification.id") == about || d.text("agentAction.id") == about || d.text("customer.id") == about ||
 			d.text("invitation.code") == about ||
 			d.text("safeguardingReport.day") == about || d.text("proposal.id") == about || d.text("ledgerAsset.account") == about ||

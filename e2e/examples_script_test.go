@@ -152,6 +152,14 @@ func (s *exampleRecorder) recordAccounts(ana string) (a externalAccounts) {
 		"accountInfo": {"accountType": "LAYER2_WALLET", "address": "spark1pgssyuuuhnrrdjswal5c3s3rafw9w3y5dd4cjy3duxlf7hjzkp0rqx6dj6mrhu"}}`).wantStatus(201).text("id")
 	s.record("getCustomerExternalAccountById", "", path+"/"+a.usd, "").wantStatus(200)
 	s.record("listCustomerExternalAccounts", "", path+"?limit=2&customerId="+ana, "").wantStatus(200)
+	owned := s.record("createCustomerExternalAccount", "A wallet whose owner proves that it is theirs", path, `{
+		"customerId": "`+ana+`", "currency": "USDC", "ownershipType": "FIRST_PARTY",
+		"accountInfo": {"accountType": "ETHEREUM_WALLET", "address": "0xAb5801a7D398351b8bE11C439e05C5B3259aeC9B"}}`).wantStatus(201).text("id")
+	s.record("createExternalAccountOwnershipChallenge", "", path+"/"+owned+"/challenge", `{"method": "WALLET_SIGNATURE"}`).wantStatus(201)
+	s.record("verifyExternalAccountOwnership", "", path+"/"+owned+"/verify", `{"signature": "sandbox-valid-signature"}`).wantStatus(200)
+	s.recordWebhook("externalAccountStatus", "EXTERNAL_ACCOUNT.STATUS_UPDATED",
+		s.awaitEventAbout("EXTERNAL_ACCOUNT.STATUS_UPDATED", owned), "")
+	s.record("listVasps", "", "/vasps?limit=2", "").wantStatus(200)
 	s.record("deleteCustomerExternalAccountById", "", path+"/"+wallet, "").wantStatus(204)
 
 	const own = "/platform/external-accounts"
@@ -161,6 +169,12 @@ func (s *exampleRecorder) recordAccounts(ana string) (a externalAccounts) {
 			"beneficiary": {"beneficiaryType": "BUSINESS", "legalName": "Example Inc."}}}`).wantStatus(201).text("id")
 	s.record("getPlatformExternalAccountById", "", own+"/"+treasury, "").wantStatus(200)
 	s.record("listPlatformExternalAccounts", "", own+"?limit=2", "").wantStatus(200)
+	owned = s.callUnrecorded("POST", own, `{"currency": "USDC", "ownershipType": "FIRST_PARTY",
+		"accountInfo": {"accountType": "ETHEREUM_WALLET", "address": "0xAb5801a7D398351b8bE11C439e05C5B3259aeC9B"}}`).wantStatus(201).text("id")
+	s.record("createPlatformExternalAccountOwnershipChallenge", "", own+"/"+owned+"/challenge", `{"method": "WALLET_SIGNATURE"}`).
+		wantStatus(201)
+	s.record("verifyPlatformExternalAccountOwnership", "", own+"/"+owned+"/verify", `{"signature": "sandbox-valid-signature"}`).
+		wantStatus(200)
 	s.record("deletePlatformExternalAccountById", "", own+"/"+treasury, "").wantStatus(204)
 	return a
 }

@@ -33,6 +33,7 @@ var copiedTables = map[string]string{
 	"person_sessions":        "are of people",
 	"sign_in_challenges":     "are of people",
 	"sign_in_requests":       "are of people",
+	"vasp_directories":       "are the operator's, for all platforms",
 	"sanctions_entries":      "are compared with the customers of all platforms",
 	"sanctions_lists":        "are compared with the customers of all platforms",
 	"processes":              "serve all platforms",

@@ -1024,8 +1024,13 @@ CREATE TABLE external_accounts (
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
     deleted_at timestamp with time zone,
-    seal text DEFAULT ''::text NOT NULL
+    seal text DEFAULT ''::text NOT NULL,
+    ownership_type text DEFAULT ''::text NOT NULL,
+    vasp_name text DEFAULT ''::text NOT NULL,
+    ownership jsonb
 );
+ALTER TABLE external_accounts
+    ADD CONSTRAINT external_accounts_ownership_type CHECK ((ownership_type = ANY (ARRAY[''::text, 'FIRST_PARTY'::text, 'THIRD_PARTY'::text]))) NOT VALID;
 ALTER TABLE ONLY external_accounts
     ADD CONSTRAINT external_accounts_pkey PRIMARY KEY (platform_id, id);
 CREATE UNIQUE INDEX external_account_one_uma_default ON external_accounts USING btree (platform_id, customer_id) WHERE (default_uma_deposit AND (deleted_at IS NULL));
@@ -4032,6 +4037,16 @@ ALTER TABLE ONLY unmatched_funds
 CREATE POLICY platform_isolation ON unmatched_funds USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
 ALTER TABLE unmatched_funds ENABLE ROW LEVEL SECURITY;
 GRANT SELECT,INSERT ON TABLE unmatched_funds TO causeway_service;
+
+CREATE TABLE vasp_directories (
+    imported_at timestamp with time zone NOT NULL,
+    actor text NOT NULL,
+    person_id uuid,
+    providers jsonb NOT NULL
+);
+ALTER TABLE ONLY vasp_directories
+    ADD CONSTRAINT vasp_directories_pkey PRIMARY KEY (imported_at);
+GRANT SELECT,INSERT ON TABLE vasp_directories TO causeway_service;
 
 CREATE TABLE verification_reviews (
     platform_id uuid NOT NULL,

@@ -44,6 +44,9 @@ const StepOpenAccounts transaction.Step = "open-accounts"
 // the verification or, for a beneficial owner, the owner and its customer.
 const StepCheckIdentity transaction.Step = "check-identity"
 
+// StepCheckLiveness asks the identity provider whether the owner of a wallet was present. Its subjects are the account and the challenge.
+const StepCheckLiveness transaction.Step = "check-liveness"
+
 // Jobs hands out due jobs to any number of processes.
 type Jobs interface {
 	// DueSteps returns those of the steps of which a job is due. It leases none.

@@ -16,6 +16,8 @@ type WalletProofs interface {
 	// AcceptsTestCode reports whether a code is a test value, which is valid although it was not sent. It is
 	// false for every code in production.
 	AcceptsTestCode(code string) bool
+	// AcceptsTestSignature reports whether a signature of a message by a wallet outside is a test value that stands for a valid one.
+	AcceptsTestSignature(signature string) bool
 	// RegisterPasskey checks the attestation of a new passkey for a challenge of the platform, or returns
 	// INVALID_INPUT. That the challenge is used once is for the caller to check.
 	RegisterPasskey(ctx context.Context, p platform.Platform, challenge []byte, a wallet.Attestation) (wallet.PasskeyKey, error)

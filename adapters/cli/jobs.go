@@ -99,6 +99,8 @@ func subjectsText(j ports.Job) string {
 			return "BeneficialOwner:" + first
 		}
 		first = "Verification:" + first
+	case ports.StepCheckLiveness:
+		return "ExternalAccount:" + first
 	case ports.StepScreenPlatform:
 		first = "run " + first
 	case ports.StepDeleteBlob:

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"causeway/app/accounting"
+	"causeway/app/accounts"
 	"causeway/app/agents"
 	"causeway/app/audit"
 	"causeway/app/backups"
@@ -110,6 +111,7 @@ type Services interface {
 	Pricing() *pricing.Service
 	Limits() *limits.Service
 	Customers() *customers.Service
+	Accounts() *accounts.Service
 	Wallets() *wallets.Service
 	// Agents have no market rates, so what agents may still send is not computed.
 	Agents() *agents.Service

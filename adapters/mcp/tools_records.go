@@ -177,7 +177,7 @@ func accountFields(e serviceError, arguments map[string]any) string {
 		}
 		lines = append(lines, line)
 	}
-	if spec.Individual != nil {
+	if spec.Individual != nil && !spec.IsWallet() {
 		lines = append(lines, "- beneficiary (required): beneficiaryType INDIVIDUAL with fullName"+beneficiaryWords(spec.Individual)+
 			", or BUSINESS with legalName"+beneficiaryWords(spec.Business))
 	}

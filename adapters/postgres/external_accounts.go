@@ -32,11 +32,19 @@ var externalAccounts = schema.New("external_accounts", keyOfPlatform, func(a *ac
 		sealed.Text(sealed.ExternalAccountsVerifiedName, &a.VerifiedName),
 		sealed.KeyedHash("fingerprint", func() string { return a.Fingerprint() }, nil),
 		sealed.KeyedHash("seal", func() string { return a.Digest() }, nil),
+		{Name: "ownership_type", Field: &a.Ownership},
+		{Name: "vasp_name", Field: schema.Converted(func() string { return a.VASP() }, func(string) error { return nil })}, // the fields have it
+		sealed.JSON(sealed.ExternalAccountsOwnership, func() *ownershipColumn { return newOwnershipColumn(a) },
+			func(c *ownershipColumn) { c.read(a) }),
 		{Name: "created_at", Field: &a.CreatedAt}, {Name: "updated_at", Field: &a.UpdatedAt}, {Name: "deleted_at", Field: &a.DeletedAt},
 	}
 })
 
-var insertExternalAccount = externalAccounts.Insert("")
+var (
+	insertExternalAccount = externalAccounts.Insert("")
+	// updateOwnership uses the primary key.
+	updateOwnership = externalAccounts.Update("status", "ownership", "updated_at")
+)
 
 // beneficiaryColumn is the beneficiary column.
 type beneficiaryColumn struct {
@@ -97,6 +105,17 @@ const (
 	plainFingerprintOfCustomer = `SELECT FROM external_accounts WHERE platform_id = $1 AND customer_id = $3 AND fingerprint = $2 AND deleted_at IS NULL`
 	plainFingerprintOfPlatform = `SELECT FROM external_accounts WHERE platform_id = $1 AND customer_id IS NULL AND fingerprint = $2 AND deleted_at IS NULL`
 )
+
+// LockExternalAccount uses the primary key. A deleted account is not found.
+func (u *Unit) LockExternalAccount(ctx context.Context, p ident.Platform, id ident.ExternalAccount) (account.External, error) {
+	return selectExisting(ctx, u.db, u.query, externalAccounts, externalAccountNotFound(id),
+		`WHERE platform_id = $1 AND id = $2 AND deleted_at IS NULL FOR NO KEY UPDATE`, p, id)
+}
+
+// UpdateOwnership implements accounts.Tx.
+func (u *Unit) UpdateOwnership(ctx context.Context, a account.External) error {
+	return writeNow(ctx, u, updateOwnership, a, nil)
+}
 
 // DeleteExternalAccount uses the primary key.
 func (u *Unit) DeleteExternalAccount(ctx context.Context, p ident.Platform, id ident.ExternalAccount, at time.Time) error {

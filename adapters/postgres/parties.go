@@ -44,7 +44,7 @@ var (
 		"details")
 	ownersOfParties = customers.Only("id", "status", "customer_type", "deleted_at")
 	accountsPaidTo  = externalAccounts.Only("platform_id", "id", "customer_id", "currency", "account_type", "fields", "rails", "status",
-		"created_at", "deleted_at", "beneficiary")
+		"created_at", "deleted_at", "beneficiary", "ownership_type", "ownership")
 	accountsPaidFrom = externalAccounts.Only("platform_id", "id", "customer_id", "currency", "account_type", "fields", "rails", "status",
 		"created_at", "deleted_at")
 	partyInternals = internalAccounts.Only("platform_id", "id", "customer_id", "currency", "account_type", "status")

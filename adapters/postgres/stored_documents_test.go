@@ -31,6 +31,7 @@ var storedDocuments = []storagetest.Document{
 	storagetest.DocumentOf(documents, "details", nil),
 	storagetest.DocumentOf(externalAccounts, "fields", nil),
 	storagetest.DocumentOf(externalAccounts, "beneficiary", nil),
+	storagetest.DocumentOf(externalAccounts, "ownership", nil),
 	storagetest.DocumentOf(internalAccounts, "instructions", nil),
 	storagetest.DocumentOf(lookups, "requested_fields", nil),
 	storagetest.DocumentOf(lookups, "receiver_info", nil),
@@ -49,6 +50,7 @@ var storedDocuments = []storagetest.Document{
 	storagetest.DocumentOf(screeningHits, "details", nil),
 	// The description of a quote is in the document.
 	storagetest.DocumentOf(transactions, "details", func(t *transaction.Transaction) { t.Quote.SetUUID(uuid.Nil) }),
+	storagetest.DocumentOf(vaspDirectories, "providers", nil),
 	storagetest.DocumentOf(verificationReviews, "details", nil),
 	storagetest.DocumentOf(verifications, "details", nil),
 	storagetest.DocumentOf(walletCredentials, "identity", nil),

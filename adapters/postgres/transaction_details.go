@@ -24,6 +24,8 @@ type detailsColumn struct {
 	// Rejection is what the partner said that rejected or returned the payment: it may name the beneficiary.
 	Rejection rejectionColumn `json:"rejection,omitzero"`
 	UMA       *umaColumn      `json:"uma,omitempty"`
+	// TravelRule names who pays and who is paid.
+	TravelRule *travelRuleColumn `json:"travelRule,omitempty"`
 }
 
 // umaColumn is what UMA providers have agreed on about a payment by an invoice.
@@ -73,7 +75,7 @@ func infoField(c counterpartyFieldColumn) transaction.InfoField    { return tran
 
 func newDetailsColumn(t *transaction.Transaction) *detailsColumn {
 	c := &detailsColumn{Counterparty: t.Counterparty, Payer: t.Payer, Payload: t.Payload, Rejection: rejectionColumn(t.Rejection),
-		UMA: newUMAColumn(t.UMA)}
+		UMA: newUMAColumn(t.UMA), TravelRule: newTravelRuleColumn(t.TravelRule)}
 	if t.Quote.IsZero() {
 		c.Description = t.Description
 	}
@@ -83,7 +85,7 @@ func newDetailsColumn(t *transaction.Transaction) *detailsColumn {
 			Receiver: a.Receiver, Note: a.Note, Approved: a.ApprovedAt}
 	}
 	if len(c.Counterparty) == 0 && len(c.Payer) == 0 && c.Description == "" && c.Approval == nil && c.Payload == "" && c.UMA == nil &&
-		c.Rejection == (rejectionColumn{}) {
+		c.TravelRule == nil && c.Rejection == (rejectionColumn{}) {
 		return nil
 	}
 	return c
@@ -95,7 +97,7 @@ func (c *detailsColumn) read(t *transaction.Transaction) {
 		return
 	}
 	t.Counterparty, t.Payer, t.Payload, t.Rejection = c.Counterparty, c.Payer, c.Payload, transaction.Rejection(c.Rejection)
-	t.UMA = c.UMA.uma()
+	t.UMA, t.TravelRule = c.UMA.uma(), c.TravelRule.travelRule()
 	if t.Quote.IsZero() {
 		t.Description = c.Description
 	}

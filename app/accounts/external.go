@@ -1,17 +1,21 @@
 // Package accounts registers external accounts, of customers and of platforms, so that
 // quotes can name them, and reads internal accounts with their balances.
 //
-// It never moves money and never changes an external account: one that is wrong is deleted
-// and registered again.
+// It never moves money and never changes the details of an external account: one that is wrong is deleted
+// and registered again. It takes the proofs of the owners of wallets, and keeps the directory of custodians.
 package accounts
 
 import (
 	"context"
 
+	"github.com/sirupsen/logrus"
+
+	"causeway/app/internal/jobs"
 	"causeway/core/account"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/platform"
+	"causeway/core/vasp"
 	"causeway/ports"
 )
 
@@ -20,15 +24,33 @@ type Config struct {
 	Store         Store
 	Ledger        LedgerReader
 	Beneficiaries ports.BeneficiariesByEnvironment
-	Clock         ports.Clock
-	IDs           ports.IDs
+	// WalletProofs accept the test values of signatures by wallets, and Liveness checks that their owners are present.
+	WalletProofs ports.WalletProofsByEnvironment
+	Liveness     ports.LivenessByEnvironment
+	// OwnershipLimits say in which regions wallets of others need a beneficiary.
+	OwnershipLimits account.OwnershipLimits
+	Jobs            ports.Jobs
+	Clock           ports.Clock
+	IDs             ports.IDs
+	Log             *logrus.Entry
+	// JobRetry says when failed jobs are run again, and JobMetrics may be nil.
+	JobRetry   jobs.RetryPolicy
+	JobMetrics jobs.Metrics
 }
 
 // Service implements the use cases.
-type Service struct{ Config }
+type Service struct {
+	Config
+	workers *jobs.Workers
+}
 
-// New returns a Service.
-func New(c Config) *Service { return &Service{c} }
+// New returns a Service. In at least one process Run must be running.
+func New(c Config) *Service {
+	s := &Service{Config: c}
+	s.workers = jobs.New(jobs.Config{Jobs: c.Jobs, Clock: c.Clock, Log: c.Log, Retry: c.JobRetry, Metrics: c.JobMetrics},
+		jobs.Handler{Step: ports.StepCheckLiveness, Do: s.checkLiveness, MaxBatch: 1, MaxPerPlatform: 4})
+	return s
+}
 
 // Request is a request to register an external account.
 type Request struct {
@@ -39,6 +61,8 @@ type Request struct {
 	// Info is accountInfo as decoded JSON.
 	Info              map[string]any
 	DefaultUMADeposit bool
+	// Ownership is who owns a wallet; empty if the request does not say so.
+	Ownership account.OwnershipType
 }
 
 // Owner is a kind of owner of accounts.
@@ -80,17 +104,26 @@ func (s *Service) newAccount(ctx context.Context, principal platform.Principal, 
 		return account.External{}, nil, fault.New(fault.NotImplemented, "Accounts of %s platforms cannot be verified by this service.",
 			principal.Environment)
 	}
+	region, unknownOwner := s.ownersRegion(ctx, principal.Platform, r.Customer)
+	var directory vasp.Directory
+	if r.Info["vaspName"] != nil {
+		var err error
+		if directory, err = s.VASPs(ctx); err != nil {
+			return account.External{}, nil, err
+		}
+	}
 	now := s.Clock.Now()
 	created, err := account.Validate(account.CreateRequest{
 		ID: ident.NewExternalAccount(s.IDs.New, now), Platform: principal.Platform, Customer: r.Customer, Agent: principal.Agent,
 		PlatformAccountID: r.PlatformAccountID, Currency: r.Currency, Info: r.Info,
-		DefaultUMADeposit: r.DefaultUMADeposit, AcceptsTestValue: beneficiaries.AcceptsTestValue,
+		DefaultUMADeposit: r.DefaultUMADeposit, Ownership: r.Ownership, KnowsVASP: directory.Has,
+		NamesBeneficiaries: s.OwnershipLimits.Apply(region), AcceptsTestValue: beneficiaries.AcceptsTestValue,
 		FormatOnly: !beneficiaries.ChecksDigits(), Now: now,
 	})
 	if err != nil {
 		return account.External{}, nil, err
 	}
-	return created, beneficiaries, s.checkOwner(ctx, principal.Platform, r.Customer)
+	return created, beneficiaries, unknownOwner
 }
 
 // verify returns the account with the result of the check of its beneficiary.
@@ -100,18 +133,19 @@ func verify(ctx context.Context, beneficiaries ports.Beneficiaries, a account.Ex
 	return a, err
 }
 
-func (s *Service) checkOwner(ctx context.Context, platformID ident.Platform, id ident.Customer) error {
+// ownersRegion returns the region of the customer who is to own an account; empty for the platform.
+func (s *Service) ownersRegion(ctx context.Context, platformID ident.Platform, id ident.Customer) (string, error) {
 	if id.IsZero() {
-		return nil
+		return "", nil
 	}
 	owner, err := s.Store.Customer(ctx, platformID, id)
 	if err == nil && owner.Deleted() {
 		err = fault.New(fault.CustomerDeleted, "The customer %s is deleted; no accounts can be added.", id)
 	}
 	if err != nil {
-		return err
+		return "", err
 	}
-	return owner.CheckName()
+	return owner.Region, owner.CheckName()
 }
 
 // Get returns an account of this kind of owner, or EXTERNAL_ACCOUNT_NOT_FOUND.

@@ -7,7 +7,10 @@ import (
 	"causeway/core/account"
 	"causeway/core/agent"
 	"causeway/core/customer"
+	"causeway/core/event"
 	"causeway/core/ident"
+	"causeway/core/platform"
+	"causeway/core/vasp"
 	"causeway/ledger"
 	"causeway/ports"
 )
@@ -22,6 +25,12 @@ type Store interface {
 	// ExternalAccount returns an account that is not deleted, or
 	// EXTERNAL_ACCOUNT_NOT_FOUND.
 	ExternalAccount(ctx context.Context, p ident.Platform, id ident.ExternalAccount) (account.External, error)
+	// Platform returns a platform.
+	Platform(ctx context.Context, id ident.Platform) (platform.Platform, error)
+	// VASPDirectory returns the directory of custodians that was imported last, or false.
+	VASPDirectory(ctx context.Context) (vasp.Import, bool, error)
+	// AccountsByVASP returns how many accounts of all platforms have each of the names of custodians. Names without any are omitted.
+	AccountsByVASP(ctx context.Context, names []string) (map[string]int64, error)
 	ExternalAccounts(ctx context.Context, p ident.Platform, f ports.ExternalAccountFilter) (ports.Page[account.External], error)
 	InternalAccounts(ctx context.Context, p ident.Platform, f ports.InternalAccountFilter) (ports.Page[account.Internal], error)
 }
@@ -37,6 +46,14 @@ type Tx interface {
 	SaveAgentAttempts(ctx context.Context, attempts []agent.Attempt) error
 	// CreateExternalAccount returns CONFLICT if the same account exists already.
 	CreateExternalAccount(ctx context.Context, a account.External) error
+	// LockExternalAccount returns an account that is not deleted, or EXTERNAL_ACCOUNT_NOT_FOUND, and locks it.
+	LockExternalAccount(ctx context.Context, p ident.Platform, id ident.ExternalAccount) (account.External, error)
+	// UpdateOwnership writes the status, the challenge and the proof of a locked account.
+	UpdateOwnership(ctx context.Context, a account.External) error
+	CreateVASPDirectory(ctx context.Context, i vasp.Import) error
+	Emit(ctx context.Context, events []event.Event) error
+	AddJobs(ctx context.Context, jobs []ports.Job) error
+	FinishJobs(ctx context.Context, jobs []ports.Job) error
 	// DeleteExternalAccount marks an account as deleted, or returns
 	// EXTERNAL_ACCOUNT_NOT_FOUND.
 	DeleteExternalAccount(ctx context.Context, p ident.Platform, id ident.ExternalAccount, at time.Time) error

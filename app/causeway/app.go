@@ -63,6 +63,7 @@ import (
 	"causeway/app/wallets"
 	"causeway/app/webhooks"
 	"causeway/app/yearend"
+	"causeway/core/account"
 	"causeway/core/platform"
 	"causeway/core/requestlog"
 	"causeway/core/settlement"
@@ -136,6 +137,7 @@ type app struct {
 	operations      *operations
 	outage          *outage
 	timetable       *settlement.Timetable
+	ownershipLimits account.OwnershipLimits
 	draining        atomic.Bool // shutting down
 	stopping        <-chan struct{}
 	traces          *traces // nil if nothing is traced
@@ -193,6 +195,7 @@ func build(ctx context.Context, c serverFlags, databaseURL string, master *encry
 	a.openWebhooks(master, idGenerator)
 	marketRates, err := a.openRates(ctx)
 	if err == nil {
+		a.ownershipLimits, _ = account.ParseOwnershipLimits(a.OwnershipLimits) // validate has checked them
 		a.timetable, err = settlement.NewTimetable(time.LoadLocation)
 	}
 	if err != nil {
@@ -269,13 +272,16 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 	a.custody = localcustody.New(a.db)
 	a.accounts = accounts.New(accounts.Config{
 		Store: a.db, Ledger: a.db.LedgerReader(), Clock: systemClock{}, IDs: idGenerator,
+		WalletProofs: a.walletProofs, Liveness: livenessOf(identities), OwnershipLimits: a.ownershipLimits, Jobs: due, Log: log,
+		JobRetry: a.retryPolicy(), JobMetrics: a.jobMetrics,
 		Beneficiaries: ports.BeneficiariesByEnvironment{
 			platform.Sandbox: sandboxbeneficiaries.Beneficiaries{}, platform.Production: reachableBeneficiaries{a.nameCheck,
 				a.connectedRail}}})
 	a.payments = payments.New(payments.Config{
 		Store: a.db, Jobs: due, Rails: rails, Simulated: simulatedRail, Chains: rails, Custody: a.custody,
-		WalletProofs: a.walletProofs, Prices: quotePrices, Timetable: a.timetable, Counterparties: counterparties,
-		Lightning: rails, Screening: screener,
+		WalletProofs: a.walletProofs, Prices: quotePrices, OwnershipLimits: a.ownershipLimits, Timetable: a.timetable,
+		Counterparties: counterparties,
+		Lightning:      rails, Screening: screener,
 		Approvals: approvals{a.webhooks}, Clock: systemClock{}, IDs: idGenerator, Log: log,
 		Batches: batch.Options{MaxSize: a.BatchSize, MaxWaiting: a.MaxWaiting, MaxDelay: maxBatchDelay, Timeout: a.BatchTimeout,
 			Observer: newBatchMetrics(a.metrics)},
@@ -339,6 +345,7 @@ func (a *app) run(ctx context.Context, listener net.Listener, workers bool) erro
 		running.Go(func() { a.customers.Run(workerCtx) })
 		running.Go(func() { a.imports.Run(workerCtx) })
 		running.Go(func() { a.verifications.Run(workerCtx) })
+		running.Go(func() { a.accounts.Run(workerCtx) })
 		running.Go(func() { a.screening.Run(workerCtx) })
 		running.Go(func() { a.documents.Run(workerCtx) })
 		running.Go(func() { a.mailSender.Run(workerCtx) })

@@ -11,12 +11,15 @@ import (
 	manualidentity "causeway/adapters/identity/manual"
 	"causeway/adapters/identity/provider"
 	sandboxidentity "causeway/adapters/identity/sandbox"
+	"causeway/core/account"
 	"causeway/core/platform"
 	"causeway/ports"
 )
 
 // identityFlags say who checks the identities of customers of production platforms.
 type identityFlags struct {
+	OwnershipLimits []string `name:"ownership-limits" env:"CAUSEWAY_OWNERSHIP_LIMITS" default:"EEA=1000 EUR,GB=1000 EUR" help:"Highest amounts that are paid to a wallet before its owner has proven that it is theirs, by the region of the customer: a country, EEA, or * for all others and for platforms. In whole units of a currency; none for no limits. See docs/wallet-ownership.md." placeholder:"REGION=AMOUNT"`
+
 	Identity       string        `name:"identity" env:"CAUSEWAY_IDENTITY" default:"manual" enum:"manual,provider" help:"Who verifies the customers of production platforms: manual is the operators, with causeway reviews; provider is an identity provider over HTTP, as docs/identity-provider.md describes."`
 	IdentityURL    string        `name:"identity-url" env:"CAUSEWAY_IDENTITY_URL" help:"With --identity provider: base URL of the provider, https, or http for a loopback address." placeholder:"URL"`
 	IdentityToken  string        `name:"identity-token" env:"CAUSEWAY_IDENTITY_TOKEN" secret:"" help:"With --identity provider: token that is sent to the provider with each request." placeholder:"TOKEN"`
@@ -26,6 +29,9 @@ type identityFlags struct {
 
 // checkIdentity reports invalid values with the name of their setting, and none of a secret.
 func (f identityFlags) checkIdentity(publicURL string, refuse func(setting, must string, got any)) {
+	if _, err := account.ParseOwnershipLimits(f.OwnershipLimits); err != nil {
+		refuse("--ownership-limits (CAUSEWAY_OWNERSHIP_LIMITS)", "limits such as EEA=1000 EUR", err)
+	}
 	if f.Identity != "provider" {
 		for setting, value := range map[string]string{
 			"--identity-url (CAUSEWAY_IDENTITY_URL)": f.IdentityURL, "--identity-token (CAUSEWAY_IDENTITY_TOKEN)": f.IdentityToken,
@@ -68,6 +74,17 @@ func (a *app) openIdentity() (ports.IdentityByEnvironment, error) {
 	return by, err
 }
 
+// livenessOf returns those of the adapters that check whether somebody is present.
+func livenessOf(identities ports.IdentityByEnvironment) ports.LivenessByEnvironment {
+	by := ports.LivenessByEnvironment{}
+	for environment, identity := range identities {
+		if liveness, checks := identity.(ports.Liveness); checks {
+			by[environment] = liveness
+		}
+	}
+	return by
+}
+
 // callbackRate is the rate limit of one address that sends decisions.
 var callbackRate = httpapi.Rate{PerSecond: 100, Burst: 500}
 
@@ -106,7 +123,7 @@ func newIdentityMetrics(registry *prometheus.Registry) *identityMetrics {
 		}, []string{"result"}),
 	}
 	registry.MustRegister(m.requests, m.messages)
-	for _, operation := range []string{"submit", "status"} {
+	for _, operation := range []string{"submit", "status", "start-liveness", "liveness"} {
 		m.requests.WithLabelValues(operation, "failed")
 	}
 	for _, result := range []provider.Result{provider.Applied, provider.Unchanged, provider.Refused, provider.Failed} {

@@ -26,6 +26,7 @@ import (
 	"causeway/adapters/signin"
 	webhooksender "causeway/adapters/webhooks"
 	"causeway/app/accounting"
+	"causeway/app/accounts"
 	"causeway/app/agents"
 	"causeway/app/audit"
 	"causeway/app/backups"
@@ -186,6 +187,11 @@ func (s services) Limits() *limits.Service {
 // Customers implements cli.Services.
 func (s services) Customers() *customers.Service {
 	return customers.New(customers.Config{Store: s.db, Clock: systemClock{}, IDs: s.ids, Jobs: s.db})
+}
+
+// Accounts implements cli.Services.
+func (s services) Accounts() *accounts.Service {
+	return accounts.New(accounts.Config{Store: s.db, Ledger: s.db.LedgerReader(), Clock: systemClock{}, IDs: s.ids, Jobs: s.db})
 }
 
 // Wallets implements cli.Services. Nothing can be signed or sent with them.

@@ -5,6 +5,7 @@ import (
 
 	"causeway/core/account"
 	"causeway/core/agent"
+	"causeway/core/customer"
 	"causeway/core/event"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -39,9 +40,9 @@ func (r *agentRun) evaluate(ctx context.Context, i int) (askedPayment, error) {
 	var err error
 	switch {
 	case c.request.Out != nil:
-		asked, err = r.transferOut(c, r.out[i])
+		asked, err = r.transferOut(ctx, c, r.out[i])
 	case c.request.In != nil:
-		asked, err = r.transferIn(c, r.in[i])
+		asked, err = r.transferIn(ctx, c, r.in[i])
 	default:
 		asked, err = r.executeQuote(c)
 	}
@@ -71,12 +72,12 @@ func (r *agentRun) executeQuote(c *agentCommand) (askedPayment, error) {
 	return asked, nil
 }
 
-func (r *agentRun) transferOut(c *agentCommand, p transaction.TransferOutParties) (askedPayment, error) {
+func (r *agentRun) transferOut(ctx context.Context, c *agentCommand, p transaction.TransferOutParties) (askedPayment, error) {
 	d, err := c.request.Out.Make(c.transaction, p, r.Now)
 	if isUnrecorded(err) {
 		return askedPayment{}, err
 	}
-	asked := r.transfer(c, d, err, nil, p.To, agent.Payment{Type: agent.TransferOut, Account: p.From.ID,
+	asked := r.transfer(ctx, c, d, err, p.Customer, nil, p.To, agent.Payment{Type: agent.TransferOut, Account: p.From.ID,
 		Amount: money.Amount{Minor: c.request.Out.Amount, Currency: p.From.Currency}})
 	if asked.err == nil {
 		asked.err = r.limits.check(&asked.decision.Transaction, p.Customer)
@@ -84,21 +85,22 @@ func (r *agentRun) transferOut(c *agentCommand, p transaction.TransferOutParties
 	return asked, nil
 }
 
-func (r *agentRun) transferIn(c *agentCommand, p transaction.IncomingParties) (askedPayment, error) {
+func (r *agentRun) transferIn(ctx context.Context, c *agentCommand, p transaction.IncomingParties) (askedPayment, error) {
 	d, err := c.request.In.Make(c.transaction, p, receivingBalance(r.receiving, p), r.Now)
 	if isUnrecorded(err) {
 		return askedPayment{}, err
 	}
-	return r.transfer(c, d, err, p.From, nil, agent.Payment{Type: agent.TransferIn, Account: p.To.ID,
+	return r.transfer(ctx, c, d, err, nil, p.From, nil, agent.Payment{Type: agent.TransferIn, Account: p.To.ID,
 		Amount: money.Amount{Minor: c.request.In.Amount, Currency: p.To.Currency}}), nil
 }
 
 // transfer returns a transfer with the marks of its agent.
-func (r *agentRun) transfer(c *agentCommand, d transaction.Decision, err error, from, to *account.External, p agent.Payment) askedPayment {
+func (r *agentRun) transfer(ctx context.Context, c *agentCommand, d transaction.Decision, err error, of *customer.Customer,
+	from, to *account.External, p agent.Payment) askedPayment {
 	if err == nil {
 		d.Transaction.Trace = c.execution.trace
 		d.Transaction.Agent, d.Transaction.AgentUsage = c.agent, &transaction.AgentUsage{Day: agent.DayOf(r.Now)}
-		err = r.service.checkTransfer(d.Transaction, from, to)
+		err = r.service.checkTransfer(ctx, d.Transaction, of, from, to)
 	}
 	return askedPayment{payment: p, decision: d, err: err}
 }

@@ -183,6 +183,7 @@ func (w work) execute(state ports.QuoteState, o *executeCommand, sessions map[id
 func (w work) decideExecution(state ports.QuoteState, o *executeCommand, sessions map[ident.Session]wallet.Session) (
 	transaction.Decision, []wallet.Authorization, error) {
 	t := w.Latest(state.Transaction)
+	state.Parties.OwnershipLimits = w.ownership
 	t.Trace = cmp.Or(o.trace, t.Trace)
 	var d transaction.Decision
 	var evidence []wallet.Authorization

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"causeway/app/internal/uow"
-	"causeway/core/account"
 	"causeway/core/fault"
 	"causeway/core/transaction"
 	"causeway/ports"
@@ -28,7 +27,7 @@ func (s *Service) forward(ctx context.Context, jobs []ports.Job) error {
 
 func (s *Service) forwardOne(ctx context.Context, t transaction.Transaction) error {
 	to, wanted, err := s.Store.UMAForwardingAccount(ctx, t.Platform, t.Customer)
-	if err != nil || !wanted || to.Currency != t.Pricing.Received.Currency || to.Status != account.Active {
+	if err != nil || !wanted || to.Currency != t.Pricing.Received.Currency || !to.Status.Payable() {
 		return err
 	}
 	err = s.transferOutWithID(ctx, transaction.CounterpartID(t.ID), transaction.TransferOut{Platform: t.Platform,

@@ -19,6 +19,7 @@ import (
 	"causeway/app/internal/jobs"
 	"causeway/app/internal/prices"
 	"causeway/app/internal/spans"
+	"causeway/core/account"
 	"causeway/core/ident"
 	"causeway/core/quote"
 	"causeway/core/settlement"
@@ -40,6 +41,8 @@ type Config struct {
 	WalletProofs ports.WalletProofsByEnvironment
 	// Prices are the terms and rates of new quotes.
 	Prices *prices.Prices
+	// OwnershipLimits are those of payments to wallets whose owners have not proven that they are theirs.
+	OwnershipLimits account.OwnershipLimits
 	// Timetable says when payouts are expected to settle.
 	Timetable *settlement.Timetable
 	// Counterparties are the people at other providers who pay customers.

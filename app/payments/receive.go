@@ -85,6 +85,7 @@ func (w work) receive(r transaction.Receipt, taken ports.SavedReceipt, balances 
 	if !taken.IsNew {
 		return t, nil
 	}
+	taken.Parties.OwnershipLimits = w.ownership
 	d, err := t.Receive(r, taken.Parties, w.Now)
 	if err == nil && t.StartsWith(d) && w.limits.check(&d.Transaction, taken.Parties.Customer) != nil {
 		d, err = t.RefuseFunds(r, w.Now)

@@ -6,6 +6,7 @@ import (
 
 	"causeway/core/account"
 	"causeway/core/corridor"
+	"causeway/core/customer"
 	"causeway/core/money"
 	"causeway/core/quote"
 	"causeway/core/rail"
@@ -64,10 +65,31 @@ func (s *Service) payable(a *account.External) *account.External {
 	return &narrowed
 }
 
-// checkTransfer checks a transfer against the settings of its platform and the connections.
-func (s *Service) checkTransfer(t transaction.Transaction, from, to *account.External) error {
+// checkTransfer checks a transfer of a customer, nil for the platform, against the settings of its platform and the connections.
+func (s *Service) checkTransfer(ctx context.Context, t transaction.Transaction, of *customer.Customer, from, to *account.External) error {
 	if err := s.Prices.CheckTransfer(t); err != nil {
 		return err
 	}
+	if err := s.checkOwnership(ctx, t, of, to); err != nil {
+		return err
+	}
 	return s.checkRoutes(t, from, to)
+}
+
+// checkOwnership returns EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED if a payment is too large for a wallet whose owner has not proven that it
+// is theirs. What it is worth is kept with the payment.
+func (s *Service) checkOwnership(ctx context.Context, t transaction.Transaction, of *customer.Customer, to *account.External) error {
+	if to == nil || t.TravelRule == nil {
+		return nil
+	}
+	region := ""
+	if of != nil {
+		region = of.Region
+	}
+	worth, err := s.OwnershipLimits.Worth(*to, region, t.Pricing.Received, s.convert(ctx))
+	if err != nil {
+		return err
+	}
+	t.TravelRule.Worth = worth
+	return s.OwnershipLimits.Check(to.Status, region, worth)
 }

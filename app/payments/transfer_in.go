@@ -53,7 +53,7 @@ func (s *Service) createTransfersIn(ctx context.Context, commands []*transferInC
 			c.attempted = true
 			d, err := c.in.Make(c.transaction.ID, parties[i], receivingBalance(balances, parties[i]), w.Now)
 			if err == nil {
-				err = s.checkTransfer(d.Transaction, parties[i].From, nil)
+				err = s.checkTransfer(ctx, d.Transaction, nil, parties[i].From, nil)
 			}
 			if err == nil {
 				d.Transaction.Trace = c.trace

@@ -5,7 +5,6 @@ import (
 
 	"causeway/app/internal/batch"
 	"causeway/app/internal/uow"
-	"causeway/core/account"
 	"causeway/core/ident"
 	"causeway/core/limit"
 	"causeway/core/quote"
@@ -66,17 +65,14 @@ func (s *Service) createTransfersOut(ctx context.Context, commands []*transferOu
 		if err != nil {
 			return err
 		}
-		if err := w.transferAll(ctx, tx, s.checkTransfer, rules, commands, parties, results); err != nil {
-			return err
-		}
-		return nil
+		return s.transferAll(ctx, tx, w, rules, commands, parties, results)
 	})
 }
 
 // transferAll creates all transfers first, to find which balances to lock, and then debits the
 // balances one transfer after the other.
-func (w work) transferAll(ctx context.Context, tx Tx, check func(t transaction.Transaction, from, to *account.External) error,
-	rules limit.Rules, commands []*transferOutCommand, parties []quote.Parties, results []batch.Result[transaction.Transaction]) error {
+func (s *Service) transferAll(ctx context.Context, tx Tx, w work, rules limit.Rules, commands []*transferOutCommand,
+	parties []quote.Parties, results []batch.Result[transaction.Transaction]) error {
 	decisions, transfers := make([]transaction.Decision, len(commands)), make([]transaction.Transaction, 0, len(commands))
 	var attempted []ports.TransactionKey
 	var limited []limit.Payment
@@ -88,7 +84,7 @@ func (w work) transferAll(ctx context.Context, tx Tx, check func(t transaction.T
 		p := transaction.TransferOutParties{Customer: parties[i].Customer, From: parties[i].FromInternal, To: parties[i].ToExternal}
 		decisions[i], results[i].Err = c.out.Make(c.transaction.ID, p, w.Now)
 		if results[i].Err == nil {
-			results[i].Err = check(decisions[i].Transaction, nil, p.To)
+			results[i].Err = s.checkTransfer(ctx, decisions[i].Transaction, p.Customer, nil, p.To)
 		}
 		if results[i].Err == nil {
 			decisions[i].Transaction.Trace = c.trace

@@ -8,6 +8,7 @@ import (
 	"causeway/app/internal/jobs"
 	"causeway/app/internal/returns"
 	"causeway/app/internal/uow"
+	"causeway/core/account"
 	"causeway/core/limit"
 	"causeway/core/rail"
 	"causeway/core/settlement"
@@ -23,6 +24,7 @@ type work struct {
 	retry     jobs.RetryPolicy
 	recorder  returns.Recorder
 	timetable *settlement.Timetable
+	ownership account.OwnershipLimits
 	// running are the jobs that are being run, by subject.
 	running map[uuid.UUID]ports.Job
 	// repeated are the subjects of running jobs of news that are called about again.
@@ -37,7 +39,7 @@ type work struct {
 func (s *Service) newWork() work {
 	now := s.Clock.Now()
 	return work{Work: uow.NewWork(now, s.IDs, s.LocalLease()), retry: s.JobRetry, recorder: s.recorder(), timetable: s.Timetable,
-		limits: &limiter{day: limit.DayOf(now)}, late: new([]func(context.Context, Tx) error)}
+		ownership: s.OwnershipLimits, limits: &limiter{day: limit.DayOf(now)}, late: new([]func(context.Context, Tx) error)}
 }
 
 // newJobWork is newWork for jobs that are being run.

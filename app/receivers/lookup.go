@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 
-	"causeway/core/account"
 	"causeway/core/corridor"
 	"causeway/core/customer"
 	"causeway/core/fault"
@@ -78,7 +77,7 @@ func (s *Service) LookupExternalAccount(ctx context.Context, p ident.Platform, i
 	if err != nil {
 		return LookupResult{}, err
 	}
-	if receiver.Status != account.Active {
+	if !receiver.Status.Payable() {
 		return LookupResult{}, fault.New(fault.InvalidReceiver, "The external account is %s; only an ACTIVE account receives money.",
 			receiver.Status)
 	}

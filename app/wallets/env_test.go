@@ -136,6 +136,8 @@ func (p *proofs) NewCode(length int, _ bool) (string, error) {
 
 func (p *proofs) AcceptsTestCode(string) bool { return false }
 
+func (p *proofs) AcceptsTestSignature(string) bool { return false }
+
 func (p *proofs) RegisterPasskey(_ context.Context, _ platform.Platform, challenge []byte,
 	a wallet.Attestation) (wallet.PasskeyKey, error) {
 	if a.ClientDataJSON != string(challenge) {

@@ -164,8 +164,8 @@ func TestValidate_EveryAccountType(t *testing.T) {
 				got.Identifier() != tt.id {
 				t.Errorf("%s, %s, rails %v, country %q, identifier %q", got.Type, got.Status, got.Rails, got.Country(), got.Identifier())
 			}
-			if got.IsCrypto() != (got.Beneficiary == nil) {
-				t.Errorf("crypto %v, beneficiary %v", got.IsCrypto(), got.Beneficiary)
+			if (got.Type == account.LightningType) != (got.Beneficiary == nil) {
+				t.Errorf("%s, beneficiary %v", got.Type, got.Beneficiary)
 			}
 			for _, change := range tt.bad {
 				fields, want := applyChange(tt.good, change)
@@ -210,8 +210,8 @@ func TestCatalogue_EveryTypeIsCompleteAndTested(t *testing.T) {
 		if spec.Description == "" || len(spec.Currencies) == 0 || len(spec.Identifiers) == 0 || len(spec.Rails()) == 0 {
 			t.Errorf("%s is incomplete: %+v", spec.Type, spec)
 		}
-		if spec.IsWallet() != (spec.Individual == nil) || spec.IsWallet() != (spec.Business == nil) {
-			t.Errorf("%s: wallets and only wallets have no beneficiary", spec.Type)
+		if none := spec.Type == account.LightningType; none != (spec.Individual == nil) || none != (spec.Business == nil) {
+			t.Errorf("%s: payees on Lightning and nobody else have no beneficiary", spec.Type)
 		}
 		for _, name := range slices.Concat(spec.Identifiers, spec.AnyOf) {
 			if _, ok := spec.Field(name); !ok {

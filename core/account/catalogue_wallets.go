@@ -68,10 +68,16 @@ func wallet(name Type, chain corridor.Rail, description string, address FieldSpe
 	address.Required, address.InFingerprint = true, true
 	return TypeSpec{
 		Type: name, Description: description, Currencies: chain.ChainCurrencies(),
-		Fields: []FieldSpec{address}, Identifiers: []string{"address"},
+		Fields: []FieldSpec{address, {Name: "vaspName", Example: "Kraken", MaxLength: MaxVASPName,
+			Description: "Custodian that holds the wallet, by its name in GET /vasps. Omit it for a wallet whose owner holds the keys."}},
+		Identifiers: []string{"address"},
+		Individual:  &BeneficiarySpec{Required: []string{"countryOfResidence"}}, Business: anyBusiness,
 		rails: []railOption{{chain, ""}},
 	}
 }
+
+// MaxVASPName is the longest name of a custodian, in characters.
+const MaxVASPName = 200
 
 func allFiat() []money.Currency {
 	fiat := currencies("USD", "EUR", "GBP")

@@ -18,12 +18,15 @@ import (
 // Status is the status of an external account.
 type Status string
 
-// The statuses of an external account. Only an active one sends or receives.
+// The statuses of an external account. Only an active one sends, and receives any amount.
 const (
-	Pending     Status = "PENDING"
-	Active      Status = "ACTIVE"
-	UnderReview Status = "UNDER_REVIEW"
-	Inactive    Status = "INACTIVE"
+	Pending Status = "PENDING"
+	Active  Status = "ACTIVE"
+	// PendingOwnershipVerification and Unverified: the owner of the wallet has not proven that it is theirs, or has failed to.
+	PendingOwnershipVerification Status = "PENDING_OWNERSHIP_VERIFICATION"
+	Unverified                   Status = "UNVERIFIED"
+	UnderReview                  Status = "UNDER_REVIEW"
+	Inactive                     Status = "INACTIVE"
 )
 
 // VerificationStatus is the result of comparing the beneficiary's name with the owner's name
@@ -42,7 +45,7 @@ const (
 )
 
 // External is an account outside the service: at a bank, at a mobile money operator, or a
-// wallet. After its registration only its status changes.
+// wallet. After its registration only its status changes, with the challenge and the proof of its ownership.
 type External struct {
 	ID       ident.ExternalAccount
 	Platform ident.Platform
@@ -53,8 +56,13 @@ type External struct {
 	Type              Type
 	// Fields are the type-specific fields as the caller wrote them, without omitted ones.
 	Fields map[string]string
-	// Beneficiary is the owner; nil for wallets.
+	// Beneficiary is the owner; a wallet may have none.
 	Beneficiary *Beneficiary
+	// Ownership is empty but for wallets that were registered with it.
+	Ownership OwnershipType
+	// Challenge and Proof are of the owner of a wallet; nil for none.
+	Challenge *Challenge
+	Proof     *Proof
 	// Rails are the rails that reach the account; for a wallet, its chain.
 	Rails             []corridor.Rail
 	Status            Status
@@ -78,7 +86,7 @@ const (
 	Business   BeneficiaryType = "BUSINESS"
 )
 
-// Beneficiary is the owner of a bank or mobile money account. FullName, BirthDate and
+// Beneficiary is the owner of an account. FullName, BirthDate and
 // Nationality are for individuals, LegalName and TaxID for businesses. Dates are
 // YYYY-MM-DD, countries ISO 3166-1 alpha-2, phone numbers E.164.
 type Beneficiary struct {
@@ -181,6 +189,9 @@ func (a External) Digest() string {
 	}
 	for _, part := range a.PaymentDetails() {
 		write(part)
+	}
+	if a.Ownership != "" {
+		write(string(a.Ownership))
 	}
 	return hex.EncodeToString(hash.Sum(nil))
 }

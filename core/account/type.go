@@ -48,8 +48,8 @@ type TypeSpec struct {
 	// Identifiers names the fields that can be the primary identifier; the first one that
 	// is set is used.
 	Identifiers []string
-	// Individual and Business describe the fields of a beneficiary. Both are nil for a
-	// wallet, which has no beneficiary.
+	// Individual and Business describe the fields of a beneficiary. Both are nil if accounts of the type have none. That of a wallet
+	// may be left out.
 	Individual *BeneficiarySpec
 	Business   *BeneficiarySpec
 

@@ -31,6 +31,12 @@ type CreateRequest struct {
 	// object.
 	Info              map[string]any
 	DefaultUMADeposit bool
+	// Ownership is who owns a wallet; empty if the request does not say so.
+	Ownership OwnershipType
+	// KnowsVASP reports whether a name is one of the directory of custodians; nil for one that has every name.
+	KnowsVASP func(name string) bool
+	// NamesBeneficiaries: the rules of the region ask for the names of those who are paid to wallets of theirs.
+	NamesBeneficiaries bool
 	// AcceptsTestValue reports whether value is a test value, so that its check digits or
 	// the form of an address need not be right. If nil, there are no test values.
 	AcceptsTestValue func(value string) bool
@@ -49,7 +55,7 @@ func Validate(r CreateRequest) (External, error) {
 	v := validation{request: r}
 	a := External{
 		ID: r.ID, Platform: r.Platform, Customer: r.Customer, PlatformAccountID: r.PlatformAccountID,
-		Currency: v.currency(), Status: Active, DefaultUMADeposit: r.DefaultUMADeposit, CreatedAt: r.Now, UpdatedAt: r.Now,
+		Currency: v.currency(), Ownership: r.Ownership, DefaultUMADeposit: r.DefaultUMADeposit, CreatedAt: r.Now, UpdatedAt: r.Now,
 	}
 	v.Text("platformAccountId", r.PlatformAccountID, party.Optional, 255)
 	if r.DefaultUMADeposit && r.Customer.IsZero() {
@@ -62,17 +68,39 @@ func Validate(r CreateRequest) (External, error) {
 		v.checkCurrency(spec, a.Currency)
 		a.Type = spec.Type
 		a.Fields = v.fields(spec)
-		if spec.Individual != nil {
+		if v.needsBeneficiary(spec) || spec.Individual != nil && v.request.Info["beneficiary"] != nil {
 			a.Beneficiary = v.beneficiary(spec)
 		}
 		a.Rails = spec.railsFor(a.Fields)
+		v.checkOwnership(spec, a)
 		v.checkFieldCombinations(spec, a)
 		v.checkName(a)
 	}
 	if err := v.Err(); err != nil {
 		return External{}, err
 	}
+	a.Status = a.statusOfNew()
 	return a, nil
+}
+
+// needsBeneficiary reports whether an account must name its owner: that of a wallet need not, unless it is somebody else and the rules
+// ask who.
+func (v *validation) needsBeneficiary(spec TypeSpec) bool {
+	return spec.Individual != nil && (!spec.IsWallet() || v.request.Ownership == ThirdParty && v.request.NamesBeneficiaries)
+}
+
+func (v *validation) checkOwnership(spec TypeSpec, a External) {
+	if name := a.VASP(); name != "" && v.request.KnowsVASP != nil && !v.request.KnowsVASP(name) {
+		v.Add("accountInfo.vaspName", "is no name of the directory; take one of GET /vasps, in the same spelling")
+	}
+	if a.Ownership == "" {
+		return
+	}
+	if !spec.IsWallet() {
+		v.Add("ownershipType", "is for wallets only")
+	} else if !slices.Contains(OwnershipTypes, a.Ownership) {
+		v.AddRule("ownershipType", "must be FIRST_PARTY or THIRD_PARTY", "enum", OwnershipTypes)
+	}
 }
 
 // checkName refuses a name of which no rail of the account can carry a letter: nobody could be paid by it.

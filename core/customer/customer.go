@@ -95,6 +95,14 @@ type BusinessInfo struct {
 // Deleted reports whether the customer is deleted.
 func (c Customer) Deleted() bool { return !c.DeletedAt.IsZero() }
 
+// Owning returns the customer if it has an id, or nil.
+func (c *Customer) Owning(id ident.Customer) *Customer {
+	if c == nil || id.IsZero() || c.ID != id {
+		return nil
+	}
+	return c
+}
+
 // Name returns the full name of a person or the legal name of a business; it may be empty.
 func (c Customer) Name() string {
 	if c.Business != nil {

@@ -100,6 +100,10 @@ const (
 	InternalAccountBalanceUpdated = "INTERNAL_ACCOUNT.BALANCE_UPDATED"
 	InternalAccountStatusUpdated  = "INTERNAL_ACCOUNT.STATUS_UPDATED"
 
+	ExternalAccountStatus Type = "EXTERNAL_ACCOUNT_STATUS"
+
+	ExternalAccountStatusUpdated = "EXTERNAL_ACCOUNT.STATUS_UPDATED"
+
 	CustomerStatus Type = "CUSTOMER_STATUS"
 
 	CustomerKYCPending  = "CUSTOMER.KYC_PENDING"

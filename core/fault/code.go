@@ -23,6 +23,8 @@ const (
 	QuoteRequestFailed           Code = "QUOTE_REQUEST_FAILED" // worth a retry
 	WebhookEndpointNotSet        Code = "WEBHOOK_ENDPOINT_NOT_SET"
 	WebhookDeliveryError         Code = "WEBHOOK_DELIVERY_ERROR"
+	// A wallet whose owner has not proven that it is theirs cannot be paid so much.
+	ExternalAccountVerificationRequired Code = "EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED"
 	// A consent to terms that do not exist.
 	EndUserTermsVersionNotFound Code = "END_USER_TERMS_VERSION_NOT_FOUND"
 
@@ -180,6 +182,7 @@ var statuses = map[Code]int{
 	InvitationCancelled:                   400,
 	InvitationExpired:                     400,
 	EndUserTermsVersionNotFound:           400,
+	ExternalAccountVerificationRequired:   400,
 	InsufficientFunds:                     400,
 	EmailOTPCredentialAlreadyExists:       400,
 	PasskeyCredentialAlreadyExists:        400,

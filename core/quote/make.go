@@ -201,8 +201,23 @@ func (r Request) Make(p Parties, route Route, params MakeParams) (Quote, transac
 	if p.Customer != nil {
 		t.PlatformCustomerID = p.Customer.PlatformCustomerID
 	}
+	if p.ToExternal != nil {
+		t.TravelRule = transaction.TravelRuleOf(r.Platform, p.Customer.Owning(r.payer(p)), p.Customer.Owning(p.ToExternal.Customer), p.ToExternal)
+	}
 	t.Payee = t.PayeeDigest(p.ToExternal)
 	return q, t, nil
+}
+
+// payer returns the customer who pays; zero for the platform.
+func (r Request) payer(p Parties) ident.Customer {
+	switch {
+	case p.FromInternal != nil:
+		return p.FromInternal.Customer
+	case p.FromExternal != nil:
+		return p.FromExternal.Customer
+	default:
+		return r.PayingCustomer()
+	}
 }
 
 // invoiceMargin is how long before its invoice a quote expires, so that it is paid in time.

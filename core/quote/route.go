@@ -253,7 +253,7 @@ func (r Request) resolvePayee(p Parties, payer ident.Customer) (money.Currency, 
 		}
 	default:
 		currency, owner, country = p.ToExternal.Currency, p.ToExternal.Customer, p.ToExternal.Country()
-		if p.ToExternal.Status != account.Active {
+		if !p.ToExternal.Status.Payable() {
 			invalid("destination.accountId", "is "+string(p.ToExternal.Status)+"; only an ACTIVE account receives money")
 		}
 	}

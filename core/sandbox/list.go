@@ -52,6 +52,8 @@ func List() (all []Listed) {
 	for _, address := range slices.Sorted(maps.Keys(people)) {
 		add("a UMA address at the simulated provider", address, "the payment "+scenarioTexts[people[address].Scenario])
 	}
+	add("the last digits of the address of a wallet", failedLivenessSuffix, "its owner fails a liveness check")
+	add("the signature that proves who owns an external wallet", WalletSignature, "is valid")
 	add("a one-time code of a wallet", WalletCode, "is right")
 	add("the signature of a passkey", WalletPasskeySignature, "is valid")
 	add("the ID token of a credential", WalletIDToken, "is valid")

@@ -35,7 +35,8 @@ func lastDigits(text string) string {
 func IsTestValue(identifier string) bool {
 	digits := suffix(identifier)
 	_, beneficiary := beneficiaryOutcomes[digits]
-	return beneficiary || quoteScenarios[digits] != Succeeds || transferScenarios[digits] != Succeeds || digits == unknownAccountSuffix
+	return beneficiary || digits == failedLivenessSuffix || quoteScenarios[digits] != Succeeds || transferScenarios[digits] != Succeeds ||
+		digits == unknownAccountSuffix
 }
 
 // Scenario is the simulated course of a payment.

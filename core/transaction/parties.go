@@ -19,11 +19,21 @@ type Parties struct {
 	FromExternal *account.External
 	ToInternal   *account.Internal
 	ToExternal   *account.External
+	// OwnershipLimits are those of wallets whose owners have not proven that they are theirs.
+	OwnershipLimits account.OwnershipLimits
+}
+
+// region returns the region whose rules apply; empty for a payment of the platform.
+func (p Parties) region() string {
+	if p.Customer == nil {
+		return ""
+	}
+	return p.Customer.Region
 }
 
 // CheckParties returns a fault if a party of a quote may no longer move money: USER_NOT_READY for a
-// customer who is not verified, and QUOTE_NOT_EXECUTABLE for what was deleted or is not active, and
-// for a payee that was changed.
+// customer who is not verified, QUOTE_NOT_EXECUTABLE for what was deleted or is not active, and
+// for a payee that was changed, and EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED for a wallet whose owner has to prove that it is theirs.
 func (t Transaction) CheckParties(p Parties) error {
 	if t.PayeeChanged {
 		return t.ErrPayeeChanged()
@@ -58,6 +68,10 @@ func checkAccounts(t Transaction, p Parties) error {
 		case !end.ExternalAccount.IsZero() && end.external == nil:
 			return errNotRunnable("Account deleted", "The account "+end.ExternalAccount.String()+
 				" was deleted. Create a new quote with another account.")
+		case end.external != nil && end.external == p.ToExternal && end.external.Status.Unproven():
+			if err := p.OwnershipLimits.Check(end.external.Status, p.region(), t.TravelRule.worth()); err != nil {
+				return err
+			}
 		case !end.ExternalAccount.IsZero() && end.external.Status != account.Active:
 			return errNotRunnable("Account not active", "The account "+end.ExternalAccount.String()+" is "+string(end.external.Status)+
 				". Wait until it is ACTIVE, or create a new quote with another account.")

@@ -140,7 +140,9 @@ type Transaction struct {
 	// Rejection is what the partner said when it rejected or returned the payment; zero if it did not, or said nothing.
 	Rejection Rejection
 	// Payer are the facts about the payer that the receiving side requires, by field name.
-	Payer       map[string]string
+	Payer map[string]string
+	// TravelRule is kept of payments to wallets; nil for others.
+	TravelRule  *TravelRule
 	Description string
 	// UMA is set for payments between UMA providers that are settled by an invoice.
 	UMA *UMA

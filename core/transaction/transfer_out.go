@@ -75,6 +75,7 @@ func (o TransferOut) Make(id ident.Transaction, p TransferOutParties, now time.T
 		t.Customer, t.PlatformCustomerID = p.Customer.ID, p.Customer.PlatformCustomerID
 		t.Source.Customer, t.Destination.Customer = t.Customer, t.Customer
 	}
+	t.TravelRule = TravelRuleOf(o.Platform, p.Customer.Owning(p.From.Customer), p.Customer.Owning(p.To.Customer), p.To)
 	t.Payee = t.PayeeDigest(p.To)
 	return t.StartTransfer(now), nil
 }
@@ -97,7 +98,7 @@ func (o TransferOut) checkParties(p TransferOutParties) error {
 	if !from.Usable() {
 		invalid("source.accountId", "is "+string(from.Status)+"; only an ACTIVE account pays")
 	}
-	if to.Status != account.Active {
+	if !to.Status.Payable() {
 		invalid("destination.accountId", "is "+string(to.Status)+"; only an ACTIVE account receives money")
 	}
 	if !from.Customer.IsZero() && !to.Customer.IsZero() && from.Customer != to.Customer {

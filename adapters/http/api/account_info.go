@@ -91,8 +91,12 @@ func beneficiaryField(t account.TypeSpec) httpapi.Field {
 		beneficiaryDetails(*t.Individual)...)
 	business := append([]httpapi.Field{{Name: "legalName", Required: true, Description: "Registered legal name.",
 		Example: "Acme Corporation"}}, beneficiaryDetails(*t.Business)...)
+	description := "Owner of the account."
+	if t.IsWallet() {
+		description = "Owner of the wallet. Required of a THIRD_PARTY where the travel rule applies."
+	}
 	return httpapi.Field{
-		Name: "beneficiary", Required: true, Description: "Owner of the account.",
+		Name: "beneficiary", Required: !t.IsWallet(), Description: description,
 		Union: &httpapi.UnionSpec{
 			Discriminator: "beneficiaryType",
 			Branches: []httpapi.Branch{
@@ -106,10 +110,13 @@ func beneficiaryField(t account.TypeSpec) httpapi.Field {
 }
 
 // beneficiaryName returns the shared schema name if the details are those of a US
-// account, and otherwise a name of its own.
+// account, that of wallets, and otherwise a name of its own.
 func beneficiaryName(t account.TypeSpec, name string, spec, usual account.BeneficiarySpec) string {
 	if slices.Equal(usual.Required, spec.Required) && slices.Equal(usual.Optional, spec.Optional) {
 		return name
+	}
+	if t.IsWallet() {
+		return "Wallet" + name
 	}
 	return schemaName(t.Type) + name
 }

@@ -16,6 +16,7 @@ import (
 type platformExternalAccountCreateRequest struct {
 	Currency          string             `json:"currency" doc:"Currency of the account." example:"BTC"`
 	PlatformAccountID string             `json:"platformAccountId,omitempty" maxLength:"255" doc:"Your id for the account."`
+	Ownership         ownershipType      `json:"ownershipType,omitempty" doc:"Wallets only: FIRST_PARTY if it is the owner's of this account, THIRD_PARTY if it is somebody else's. If omitted, the travel rule is not applied to the wallet."`
 	AccountInfo       accountInfoRequest `json:"accountInfo" doc:"Account details."`
 
 	raw map[string]any
@@ -25,6 +26,7 @@ type externalAccountCreateRequest struct {
 	CustomerID        httpapi.ID[ident.Customer] `json:"customerId,omitzero" doc:"Customer who owns the account. If omitted, the platform owns it or, if an agent registers it, the customer of the agent."`
 	Currency          string                     `json:"currency" doc:"Currency of the account." example:"BTC"`
 	PlatformAccountID string                     `json:"platformAccountId,omitempty" maxLength:"255" doc:"Your id for the account."`
+	Ownership         ownershipType              `json:"ownershipType,omitempty" doc:"Wallets only: FIRST_PARTY if it is the owner's of this account, THIRD_PARTY if it is somebody else's. If omitted, the travel rule is not applied to the wallet."`
 	AccountInfo       accountInfoRequest         `json:"accountInfo" doc:"Account details."`
 	DefaultUMADeposit bool                       `json:"defaultUmaDepositAccount,omitempty" default:"false" doc:"Whether payments to the customer's UMA address go to this account. A customer has at most one such account; a new one replaces it."`
 
@@ -32,13 +34,14 @@ type externalAccountCreateRequest struct {
 }
 
 func (r *platformExternalAccountCreateRequest) request() accounts.Request {
-	return accounts.Request{PlatformAccountID: r.PlatformAccountID, Currency: r.Currency, Info: r.AccountInfo.raw}
+	return accounts.Request{PlatformAccountID: r.PlatformAccountID, Currency: r.Currency, Ownership: account.OwnershipType(r.Ownership),
+		Info: r.AccountInfo.raw}
 }
 
 func (r *externalAccountCreateRequest) request() accounts.Request {
 	return accounts.Request{
 		Customer: r.CustomerID.Value, PlatformAccountID: r.PlatformAccountID, Currency: r.Currency,
-		Info: r.AccountInfo.raw, DefaultUMADeposit: r.DefaultUMADeposit,
+		Ownership: account.OwnershipType(r.Ownership), Info: r.AccountInfo.raw, DefaultUMADeposit: r.DefaultUMADeposit,
 	}
 }
 
@@ -77,7 +80,7 @@ func accountFieldErrors(sent map[string]any, r accounts.Request) []error {
 	_, err := account.Validate(account.CreateRequest{
 		ID: ident.NewExternalAccount(newID, time.Time{}), Platform: placeholderPlatform.ID, Customer: ident.NewCustomer(newID, time.Time{}),
 		PlatformAccountID: r.PlatformAccountID, Currency: r.Currency, Info: r.Info, DefaultUMADeposit: r.DefaultUMADeposit,
-		AcceptsTestValue: func(string) bool { return true }, Now: time.Now(),
+		Ownership: r.Ownership, AcceptsTestValue: func(string) bool { return true }, Now: time.Now(),
 	})
 	return httpapi.FieldErrors(err)
 }

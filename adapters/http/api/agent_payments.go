@@ -63,6 +63,7 @@ func registerAgentQuotes(a *httpapi.API, service AgentPayments) {
 			"customer's. No money moves: execute the quote before `expiresAt`, or have it funded just in time. " +
 			"`immediatelyExecute` is refused. A quote counts nothing towards the limits of the agent.",
 		Errors: []fault.Code{fault.UserNotFound, fault.UserNotReady, fault.EndUserTermsNotAccepted, fault.CustomerDeleted,
+			fault.ExternalAccountVerificationRequired,
 			fault.InternalAccountNotFound,
 			fault.ExternalAccountNotFound, fault.InvalidCurrency,
 			fault.LookupRequestNotFound, fault.MissingMandatoryUserInfo, fault.AmountOutOfRange, fault.InsufficientFunds, fault.QuoteRequestFailed,
@@ -96,7 +97,7 @@ func registerAgentQuotes(a *httpapi.API, service AgentPayments) {
 		Description: "Executes a quote that this agent has created and that an account of its customer pays." + agentPaymentDescription +
 			" An approval often comes after the quote has expired; then the action becomes `FAILED`.",
 		Errors: []fault.Code{fault.QuoteNotFound, fault.QuoteNotExecutable, fault.UserNotReady, fault.QuoteExpired,
-			fault.QuoteAlreadyExecuted, fault.InsufficientBalance, fault.AmountOutOfRange, fault.TransactionSizeLimitExceeded,
+			fault.QuoteAlreadyExecuted, fault.ExternalAccountVerificationRequired, fault.InsufficientBalance, fault.AmountOutOfRange, fault.TransactionSizeLimitExceeded,
 			fault.DailyVolumeLimitExceeded},
 	}, func(ctx context.Context, call httpapi.Call, in *executeParams) (payments.AgentAction, error) {
 		return service.ExecuteAgentQuote(ctx, call.Principal, in.QuoteID.Value,
@@ -112,7 +113,7 @@ func registerAgentTransfers(a *httpapi.API, service AgentPayments) {
 		Description: "Sends money from an internal account of the agent's customer to an external account of the customer in the same " +
 			"currency, without a fee." + agentPaymentDescription,
 		Errors: []fault.Code{fault.InternalAccountNotFound, fault.ExternalAccountNotFound, fault.UserNotReady, fault.CustomerDeleted,
-			fault.InvalidCurrency,
+			fault.InvalidCurrency, fault.ExternalAccountVerificationRequired,
 			fault.AmountOutOfRange, fault.InsufficientBalance, fault.TransactionSizeLimitExceeded,
 			fault.DailyVolumeLimitExceeded, fault.NotImplemented},
 	}, func(ctx context.Context, call httpapi.Call, in *outInput) (payments.AgentAction, error) {
@@ -211,8 +212,8 @@ func registerAgentPreview(a *httpapi.API, service AgentPayments) {
 			"and for which the account does not hold enough, is `INSUFFICIENT_BALANCE` as when it is made.",
 		Errors: []fault.Code{fault.QuoteNotFound, fault.QuoteNotExecutable, fault.QuoteExpired, fault.QuoteAlreadyExecuted,
 			fault.InternalAccountNotFound, fault.ExternalAccountNotFound,
-			fault.UserNotReady, fault.CustomerDeleted, fault.InvalidCurrency, fault.AmountOutOfRange, fault.InsufficientBalance,
-			fault.TransactionSizeLimitExceeded, fault.DailyVolumeLimitExceeded, fault.NotImplemented},
+			fault.UserNotReady, fault.CustomerDeleted, fault.InvalidCurrency, fault.ExternalAccountVerificationRequired, fault.AmountOutOfRange,
+			fault.InsufficientBalance, fault.TransactionSizeLimitExceeded, fault.DailyVolumeLimitExceeded, fault.NotImplemented},
 	}, func(ctx context.Context, call httpapi.Call, in *previewInput) (payments.AgentPreview, error) {
 		return service.PreviewAgentPayment(ctx, call.Principal, in.Body.request(call.Principal.Platform))
 	}, func(p payments.AgentPreview) agentPaymentPreviewBody {

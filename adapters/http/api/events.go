@@ -48,6 +48,11 @@ type verificationStatusWebhook struct {
 	Verification verificationBody `json:"verification" doc:"Verification after the event, as GET returns it."`
 }
 
+type externalAccountStatusWebhook struct {
+	BaseWebhook
+	ExternalAccount externalAccountBody `json:"externalAccount" doc:"Account after the event, as GET returns it."`
+}
+
 type internalAccountStatusWebhook struct {
 	BaseWebhook
 	InternalAccount internalAccountBody `json:"internalAccount" doc:"Account after the event, as the list operations return it."`
@@ -232,6 +237,13 @@ var webhookKinds = []webhookKind{
 		"Sent when an internal account changes: BALANCE_UPDATED, STATUS_UPDATED. Events of one account are sent in order.",
 		func(base BaseWebhook, _ event.Event, a account.WithBalance) internalAccountStatusWebhook {
 			return internalAccountStatusWebhook{base, newInternalAccountBody(a, true)}
+		}),
+	eventsOf(event.ExternalAccountStatus, []string{event.ExternalAccountStatusUpdated},
+		"externalAccountStatus", "Receive external account events",
+		"STATUS_UPDATED is sent whenever the status of an external account changes, such as when the owner of a wallet has proven that it is "+
+			"theirs, or has failed to. Events of one account are sent in order.",
+		func(base BaseWebhook, _ event.Event, a account.External) externalAccountStatusWebhook {
+			return externalAccountStatusWebhook{base, renderExternalAccount(a)}
 		}),
 	eventsOf(event.CustomerStatus, []string{
 		event.CustomerKYCPending, event.CustomerKYCApproved, event.CustomerKYCRejected, event.CustomerKYBPending,

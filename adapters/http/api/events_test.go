@@ -33,6 +33,7 @@ func TestEvents_RenderEveryKind(t *testing.T) {
 		event.OutgoingPayment:       {transaction.Transaction{}, "transaction"},
 		event.IncomingPayment:       {transaction.Transaction{}, "transaction"},
 		event.InternalAccountStatus: {account.WithBalance{}, "internalAccount"},
+		event.ExternalAccountStatus: {account.External{}, "externalAccount"},
 		event.CustomerStatus:        {customer.Customer{}, "customer"},
 		event.VerificationStatus:    {verification.Verification{}, "verification"},
 		event.BulkUpload:            {customer.ImportWithErrors{}, "bulkUpload"},

@@ -7,10 +7,12 @@ import (
 	httpapi "causeway/adapters/http"
 	"causeway/app/accounts"
 	"causeway/core/account"
+	"causeway/core/bitcoin"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/platform"
+	"causeway/core/vasp"
 	"causeway/ports"
 )
 
@@ -22,6 +24,11 @@ type ExternalAccounts interface {
 	List(ctx context.Context, platformID ident.Platform, owner accounts.Owner,
 		f ports.ExternalAccountFilter) (ports.Page[account.External], error)
 	Delete(ctx context.Context, platformID ident.Platform, owner accounts.Owner, id ident.ExternalAccount) error
+	Challenge(ctx context.Context, principal platform.Principal, owner accounts.Owner, idempotent *ports.IdempotentRequest,
+		id ident.ExternalAccount, method account.ProofMethod) (accounts.IssuedChallenge, error)
+	Verify(ctx context.Context, principal platform.Principal, owner accounts.Owner, idempotent *ports.IdempotentRequest,
+		id ident.ExternalAccount, signature string, scheme bitcoin.MessageScheme) (account.External, error)
+	VASPs(ctx context.Context) (vasp.Directory, error)
 	// An agent has the accounts of its customer.
 	CreateForAgent(ctx context.Context, caller platform.Principal, idempotent *ports.IdempotentRequest,
 		r accounts.Request) (account.External, error)
@@ -33,9 +40,10 @@ type ExternalAccounts interface {
 type externalAccountBody struct {
 	ID                httpapi.ID[ident.ExternalAccount] `json:"id" doc:"Id of the account."`
 	CustomerID        httpapi.ID[ident.Customer]        `json:"customerId,omitzero" doc:"Customer who owns the account. Omitted for accounts of the platform."`
-	Status            string                            `json:"status" enum:"PENDING,ACTIVE,UNDER_REVIEW,INACTIVE" doc:"Status of the account. Only ACTIVE accounts can send and receive." example:"ACTIVE"`
+	Status            string                            `json:"status" enum:"PENDING,ACTIVE,PENDING_OWNERSHIP_VERIFICATION,UNVERIFIED,UNDER_REVIEW,INACTIVE" doc:"Status of the account. Only ACTIVE accounts can send and receive any amount. A wallet that is PENDING_OWNERSHIP_VERIFICATION or UNVERIFIED can receive as much as the travel rule allows without a proof of its owner." example:"ACTIVE"`
 	Currency          httpapi.Currency                  `json:"currency" doc:"Currency of the account." example:"BTC"`
 	PlatformAccountID string                            `json:"platformAccountId,omitempty" doc:"Your id for the account."`
+	Ownership         ownershipType                     `json:"ownershipType,omitempty" doc:"Whose the wallet is, if you have said so."`
 	DefaultUMADeposit bool                              `json:"defaultUmaDepositAccount,omitempty" doc:"Whether payments to the customer's UMA address go to this account."`
 	Verification      string                            `json:"beneficiaryVerificationStatus,omitempty" enum:"MATCHED,PARTIAL_MATCH,NOT_MATCHED,UNSUPPORTED,CHECKED_BY_RECEIVING_FI,PENDING" doc:"Result of checking the beneficiary's name with the receiving institution. Omitted if no check applies. UNSUPPORTED: the institution offers no check, or the check did not answer. CHECKED_BY_RECEIVING_FI: the institution checks the name when the payment arrives."`
 	Reason            string                            `json:"beneficiaryVerificationReason,omitempty" doc:"Why the name was not checked although it should have been. Only in the response that registers the account."`
@@ -50,7 +58,8 @@ type beneficiaryVerifiedData struct {
 func renderExternalAccount(a account.External) externalAccountBody {
 	body := externalAccountBody{
 		ID: httpapi.NewID(a.ID), CustomerID: httpapi.NewID(a.Customer), Status: string(a.Status), Currency: httpapi.Currency(a.Currency),
-		PlatformAccountID: a.PlatformAccountID, DefaultUMADeposit: a.DefaultUMADeposit, Verification: string(a.Verification),
+		PlatformAccountID: a.PlatformAccountID, Ownership: ownershipType(a.Ownership),
+		DefaultUMADeposit: a.DefaultUMADeposit, Verification: string(a.Verification),
 		Reason:      a.UnverifiedReason,
 		AccountInfo: httpapi.NewUnion[accountInfoOutput](renderAccountInfo(a)),
 	}
@@ -102,6 +111,8 @@ func testNumbers(types ...account.Type) string {
 func registerExternalAccounts(a *httpapi.API, service ExternalAccounts) {
 	registerCustomerAccounts(a, service)
 	registerPlatformAccounts(a, service)
+	registerOwnership(a, service)
+	registerVASPs(a, service)
 }
 
 func registerCustomerAccounts(a *httpapi.API, service ExternalAccounts) {

@@ -287,6 +287,7 @@ func registerQuotes(a *httpapi.API, service Quotes, executor Payments) {
 			"(`INSUFFICIENT_FUNDS`), have its owner sign `payloadToSign` of the " +
 			"`paymentInstructions` before you execute the quote.",
 		Errors: []fault.Code{fault.UserNotFound, fault.UserNotReady, fault.EndUserTermsNotAccepted, fault.CustomerDeleted,
+			fault.ExternalAccountVerificationRequired,
 			fault.InternalAccountNotFound,
 			fault.ExternalAccountNotFound, fault.InvalidCurrency,
 			fault.LookupRequestNotFound, fault.MissingMandatoryUserInfo, fault.AmountOutOfRange, fault.InsufficientBalance, fault.InsufficientFunds,
@@ -338,7 +339,8 @@ func registerQuotes(a *httpapi.API, service Quotes, executor Payments) {
 			"that no active session of the wallet made, the response is 401 with the reason `Missing Service-Wallet-Signature` or `Invalid " +
 			"Service-Wallet-Signature`.",
 		Errors: []fault.Code{fault.QuoteNotFound, fault.QuoteNotExecutable, fault.UserNotReady, fault.QuoteExpired, fault.QuoteAlreadyExecuted,
-			fault.InsufficientBalance, fault.AmountOutOfRange, fault.TransactionSizeLimitExceeded, fault.DailyVolumeLimitExceeded},
+			fault.ExternalAccountVerificationRequired, fault.InsufficientBalance, fault.AmountOutOfRange,
+			fault.TransactionSizeLimitExceeded, fault.DailyVolumeLimitExceeded},
 	}, func(ctx context.Context, call httpapi.Call, in *executeParams) (quote.WithStatus, error) {
 		return executor.ExecuteSignedQuote(ctx, call.Principal.Platform, in.QuoteID.Value,
 			payments.Signature{Text: in.Signature, Environment: call.Principal.Environment}, call.IdempotentRequest)

@@ -65,6 +65,7 @@ type transactionBody struct {
 	ReceiverUMA         string                        `json:"receiverUmaAddress,omitempty" doc:"UMA address of the receiver, for UMA payments." example:"$bo@bank.example"`
 	RequestedInfo       []customerInfoField           `json:"requestedReceiverCustomerInfoFields,omitempty" doc:"Only in the INCOMING_PAYMENT.PENDING webhook: information about the receiver that the sending institution requires and the service does not have."`
 	TravelRule          string                        `json:"travelRuleInformation,omitempty" doc:"INCOMING from another UMA provider only: what that provider has stated encrypted about the sender, because of the travel rule; often JSON." example:"{\"originator\":{\"FULL_NAME\":\"Ana Silva\"}}"`
+	WalletTravelRule    *travelRuleBody               `json:"travelRule,omitempty" doc:"OUTGOING to a wallet with an ownershipType only: what the travel rule asks to be known, as it was when the payment was accepted."`
 	FailureReason       string                        `json:"failureReason,omitempty" enum:"QUOTE_EXPIRED,QUOTE_EXECUTION_FAILED,LIGHTNING_PAYMENT_FAILED,FUNDING_AMOUNT_MISMATCH,LIMIT_EXCEEDED,COUNTERPARTY_POST_TX_FAILED,LNURLP_FAILED,PAY_REQUEST_FAILED,PAYMENT_APPROVAL_WEBHOOK_ERROR,PAYMENT_APPROVAL_TIMED_OUT,OFFRAMP_FAILED,MISSING_MANDATORY_PAYEE_DATA,USER_CANCELLATION" doc:"FAILED only: reason of the failure. PAY_REQUEST_FAILED: your platform rejected an incoming payment. LIMIT_EXCEEDED: the money arrived when a limit of the operator was used up, and is refunded. USER_CANCELLATION: it was cancelled before it had left, by you or by the user."`
 	RejectionReason     string                        `json:"rejectionReason,omitempty" doc:"FAILED only, of an incoming payment that was not approved: why, in words. It is the reason that your platform gave, or what its approval lacked." example:"The sender is unknown to us."`
 	PartnerCode         string                        `json:"partnerCode,omitempty" doc:"FAILED only: code with which a bank or partner rejected or returned the payment, such as AC04 (ISO 20022) or R01 (Nacha)." example:"AC04"`
@@ -113,6 +114,7 @@ func newTransactionBody(t transaction.Transaction, webhook bool) transactionBody
 		PaymentInstructions: renderInstructions(t.Instructions, webhook),
 		Counterparty:        t.Counterparty, SenderUMA: t.Source.UMA, ReceiverUMA: t.Destination.UMA, FailureReason: string(t.State.Reason),
 		PartnerCode: t.Rejection.Code, PartnerText: t.Rejection.Text,
+		WalletTravelRule: renderTravelRule(t.TravelRule),
 	}
 	if t.Approval != nil {
 		body.RejectionReason = t.Approval.Note

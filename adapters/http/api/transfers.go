@@ -58,7 +58,7 @@ func registerTransfers(a *httpapi.API, service Payments) {
 			"internal account. A customer's account can pay only accounts of that customer or of your platform; an account of your platform can " +
 			"pay any account.",
 		Errors: []fault.Code{fault.InternalAccountNotFound, fault.ExternalAccountNotFound, fault.UserNotReady, fault.CustomerDeleted,
-			fault.InvalidCurrency,
+			fault.InvalidCurrency, fault.ExternalAccountVerificationRequired,
 			fault.AmountOutOfRange, fault.InsufficientBalance, fault.TransactionSizeLimitExceeded,
 			fault.DailyVolumeLimitExceeded, fault.NotImplemented},
 	}, func(ctx context.Context, call httpapi.Call, in *createInput) (transaction.Transaction, error) {

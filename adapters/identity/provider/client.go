@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/google/uuid"
+
 	"causeway/core/document"
 	"causeway/core/verification"
 	"causeway/ports"
@@ -20,19 +22,37 @@ import (
 const maxBody = 64 << 10
 
 // send makes one request about an application, and decodes the response.
-func (i *Identity) send(ctx context.Context, operation, method string, a verification.Application, body *form, answer *State) (err error) {
+func (i *Identity) send(ctx context.Context, operation, method string, a verification.Application, body *form, answer *State) error {
+	text, err := i.exchange(ctx, operation, method, "applications", a.ID, body)
+	if status := StatusError(0); operation == "status" && errors.As(err, &status) && status == http.StatusNotFound {
+		return ports.ErrUnknownApplication
+	}
+	if err != nil {
+		return err
+	}
+	if err := decodeState(text, answer); err != nil {
+		return err
+	}
+	if answer.ID != a.ID.String() {
+		return errors.New("the response is about another application")
+	}
+	return nil
+}
+
+// exchange makes one request about a resource, and returns the body of the response.
+func (i *Identity) exchange(ctx context.Context, operation, method, resource string, id uuid.UUID, body *form) (text []byte, err error) {
 	started := time.Now()
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("identity provider: %s application %s: %w", operation, a.ID, err)
+			err = fmt.Errorf("identity provider: %s %s: %w", operation, id, err)
 		}
 		if i.Metrics != nil {
 			i.Metrics.Requested(operation, err, time.Since(started))
 		}
 	}()
-	request, err := http.NewRequestWithContext(ctx, method, i.base.JoinPath("applications", a.ID.String()).String(), http.NoBody)
+	request, err := http.NewRequestWithContext(ctx, method, i.base.JoinPath(resource, id.String()).String(), http.NoBody)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	request.Header.Set("Authorization", "Bearer "+i.Token)
 	request.Header.Set("Accept", "application/json")
@@ -44,31 +64,16 @@ func (i *Identity) send(ctx context.Context, operation, method string, a verific
 	// A http.Client would follow redirects and keep cookies; the transport does not.
 	response, err := i.transport.RoundTrip(request)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer response.Body.Close()
 	switch response.StatusCode {
 	case http.StatusOK, http.StatusCreated, http.StatusAccepted:
-	case http.StatusNotFound:
-		if operation == "status" {
-			return ports.ErrUnknownApplication
-		}
-		fallthrough
+		return readBounded(response.Body)
 	default:
 		// The body may repeat personal data, so it is not read.
-		return StatusError(response.StatusCode)
+		return nil, StatusError(response.StatusCode)
 	}
-	text, err := readBounded(response.Body)
-	if err != nil {
-		return err
-	}
-	if err := decodeState(text, answer); err != nil {
-		return err
-	}
-	if answer.ID != a.ID.String() {
-		return errors.New("the response is about another application")
-	}
-	return nil
 }
 
 // StatusError is the status of a response that is an error.
@@ -88,7 +93,7 @@ func readBounded(body io.Reader) ([]byte, error) {
 }
 
 // decodeState decodes a JSON object. Its error has nothing of the text, which may be personal data.
-func decodeState(text []byte, into *State) error {
+func decodeState(text []byte, into any) error {
 	if json.Unmarshal(text, into) != nil || len(bytes.TrimSpace(text)) == 0 || bytes.TrimSpace(text)[0] != '{' {
 		return errors.New("the body is not a JSON object with the documented fields")
 	}

@@ -22,6 +22,7 @@ const (
 	ExternalAccountsBeneficiary
 	ExternalAccountsVerifiedName
 	ExternalAccountsFingerprint
+	ExternalAccountsOwnership
 	TransactionsDetails
 	IdempotencyKeysBody
 	DocumentsDetails
@@ -71,6 +72,7 @@ var register = [numColumns]struct {
 	ExternalAccountsBeneficiary:  {"external_accounts", "beneficiary", jsonFormat},
 	ExternalAccountsVerifiedName: {"external_accounts", "verified_name", textFormat},
 	ExternalAccountsFingerprint:  {"external_accounts", "fingerprint", fingerprintFormat},
+	ExternalAccountsOwnership:    {"external_accounts", "ownership", jsonFormat},
 	TransactionsDetails:          {"transactions", "details", textFormat},
 	IdempotencyKeysBody:          {"idempotency_keys", "body", bytesFormat},
 	DocumentsDetails:             {"documents", "details", jsonFormat},

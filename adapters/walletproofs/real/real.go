@@ -74,6 +74,9 @@ func (*Proofs) NewCode(length int, withLetters bool) (string, error) {
 // AcceptsTestCode returns false.
 func (*Proofs) AcceptsTestCode(string) bool { return false }
 
+// AcceptsTestSignature returns false.
+func (*Proofs) AcceptsTestSignature(string) bool { return false }
+
 // CheckSignature returns the session whose key signed the payload.
 func (*Proofs) CheckSignature(payload, signature string, sessions []wallet.Session) (wallet.Session, error) {
 	return wallet.Signer(payload, signature, sessions)

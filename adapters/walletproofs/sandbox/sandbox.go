@@ -31,6 +31,11 @@ func (Proofs) NewCode(int, bool) (string, error) { return sandbox.WalletCode, ni
 // AcceptsTestCode reports whether the code is the test value.
 func (Proofs) AcceptsTestCode(code string) bool { return code == sandbox.WalletCode }
 
+// AcceptsTestSignature reports whether the signature is the test value.
+func (Proofs) AcceptsTestSignature(signature string) bool {
+	return signature == sandbox.WalletSignature
+}
+
 // RegisterPasskey checks that the client data are for the challenge. It does not look at the attestation
 // object, so that a test needs no authenticator; the passkey has no public key.
 func (Proofs) RegisterPasskey(_ context.Context, _ platform.Platform, challenge []byte, a wallet.Attestation) (wallet.PasskeyKey, error) {

@@ -626,6 +626,21 @@ func (e AltchainWalletCreateInfoAccountType) Valid() bool {
 	}
 }
 
+// Defines values for AltchainWalletIndividualBeneficiaryBeneficiaryType.
+const (
+	AltchainWalletIndividualBeneficiaryBeneficiaryTypeINDIVIDUAL AltchainWalletIndividualBeneficiaryBeneficiaryType = "INDIVIDUAL"
+)
+
+// Valid indicates whether the value is a known member of the AltchainWalletIndividualBeneficiaryBeneficiaryType enum.
+func (e AltchainWalletIndividualBeneficiaryBeneficiaryType) Valid() bool {
+	switch e {
+	case AltchainWalletIndividualBeneficiaryBeneficiaryTypeINDIVIDUAL:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for AltchainWalletInfoAccountType.
 const (
 	AltchainWalletInfoAccountTypeALTCHAINWALLET AltchainWalletInfoAccountType = "ALTCHAIN_WALLET"
@@ -803,6 +818,21 @@ func (e BaseWalletCreateInfoAccountType) Valid() bool {
 	}
 }
 
+// Defines values for BaseWalletIndividualBeneficiaryBeneficiaryType.
+const (
+	BaseWalletIndividualBeneficiaryBeneficiaryTypeINDIVIDUAL BaseWalletIndividualBeneficiaryBeneficiaryType = "INDIVIDUAL"
+)
+
+// Valid indicates whether the value is a known member of the BaseWalletIndividualBeneficiaryBeneficiaryType enum.
+func (e BaseWalletIndividualBeneficiaryBeneficiaryType) Valid() bool {
+	switch e {
+	case BaseWalletIndividualBeneficiaryBeneficiaryTypeINDIVIDUAL:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for BaseWalletInfoAccountType.
 const (
 	BaseWalletInfoAccountTypeBASEWALLET BaseWalletInfoAccountType = "BASE_WALLET"
@@ -971,6 +1001,21 @@ const (
 func (e BitcoinL1CreateInfoAccountType) Valid() bool {
 	switch e {
 	case BitcoinL1CreateInfoAccountTypeBITCOINL1:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for BitcoinL1IndividualBeneficiaryBeneficiaryType.
+const (
+	BitcoinL1IndividualBeneficiaryBeneficiaryTypeINDIVIDUAL BitcoinL1IndividualBeneficiaryBeneficiaryType = "INDIVIDUAL"
+)
+
+// Valid indicates whether the value is a known member of the BitcoinL1IndividualBeneficiaryBeneficiaryType enum.
+func (e BitcoinL1IndividualBeneficiaryBeneficiaryType) Valid() bool {
+	switch e {
+	case BitcoinL1IndividualBeneficiaryBeneficiaryTypeINDIVIDUAL:
 		return true
 	default:
 		return false
@@ -2404,31 +2449,31 @@ func (e EmailOtpCredentialVerifyRequestType) Valid() bool {
 
 // Defines values for Error400Code.
 const (
-	Error400CodeAMOUNTOUTOFRANGE                Error400Code = "AMOUNT_OUT_OF_RANGE"
-	Error400CodeDEVICECODEALREADYREDEEMED       Error400Code = "DEVICE_CODE_ALREADY_REDEEMED"
-	Error400CodeDEVICECODEEXPIRED               Error400Code = "DEVICE_CODE_EXPIRED"
-	Error400CodeEMAILOTPCREDENTIALALREADYEXISTS Error400Code = "EMAIL_OTP_CREDENTIAL_ALREADY_EXISTS"
-	Error400CodeENDUSERTERMSVERSIONNOTFOUND     Error400Code = "END_USER_TERMS_VERSION_NOT_FOUND"
-	Error400CodeINSUFFICIENTBALANCE             Error400Code = "INSUFFICIENT_BALANCE"
-	Error400CodeINSUFFICIENTFUNDS               Error400Code = "INSUFFICIENT_FUNDS"
-	Error400CodeINVALIDAMOUNT                   Error400Code = "INVALID_AMOUNT"
-	Error400CodeINVALIDBANKACCOUNT              Error400Code = "INVALID_BANK_ACCOUNT"
-	Error400CodeINVALIDCURRENCY                 Error400Code = "INVALID_CURRENCY"
-	Error400CodeINVALIDINPUT                    Error400Code = "INVALID_INPUT"
-	Error400CodeINVALIDRECEIVER                 Error400Code = "INVALID_RECEIVER"
-	Error400CodeINVALIDREQUESTFORMAT            Error400Code = "INVALID_REQUEST_FORMAT"
-	Error400CodeINVALIDUMAADDRESS               Error400Code = "INVALID_UMA_ADDRESS"
-	Error400CodeINVITATIONALREADYCLAIMED        Error400Code = "INVITATION_ALREADY_CLAIMED"
-	Error400CodeINVITATIONCANCELLED             Error400Code = "INVITATION_CANCELLED"
-	Error400CodeINVITATIONEXPIRED               Error400Code = "INVITATION_EXPIRED"
-	Error400CodeINVITATIONSNOTCONFIGURED        Error400Code = "INVITATIONS_NOT_CONFIGURED"
-	Error400CodeMISSINGMANDATORYUSERINFO        Error400Code = "MISSING_MANDATORY_USER_INFO"
-	Error400CodePASSKEYCREDENTIALALREADYEXISTS  Error400Code = "PASSKEY_CREDENTIAL_ALREADY_EXISTS"
-	Error400CodeQUOTEREQUESTFAILED              Error400Code = "QUOTE_REQUEST_FAILED"
-	Error400CodeSELFPAYMENT                     Error400Code = "SELF_PAYMENT"
-	Error400CodeTRANSACTIONSIZELIMITEXCEEDED    Error400Code = "TRANSACTION_SIZE_LIMIT_EXCEEDED"
-	Error400CodeWEBHOOKDELIVERYERROR            Error400Code = "WEBHOOK_DELIVERY_ERROR"
-	Error400CodeWEBHOOKENDPOINTNOTSET           Error400Code = "WEBHOOK_ENDPOINT_NOT_SET"
+	Error400CodeAMOUNTOUTOFRANGE                    Error400Code = "AMOUNT_OUT_OF_RANGE"
+	Error400CodeDEVICECODEALREADYREDEEMED           Error400Code = "DEVICE_CODE_ALREADY_REDEEMED"
+	Error400CodeDEVICECODEEXPIRED                   Error400Code = "DEVICE_CODE_EXPIRED"
+	Error400CodeEMAILOTPCREDENTIALALREADYEXISTS     Error400Code = "EMAIL_OTP_CREDENTIAL_ALREADY_EXISTS"
+	Error400CodeENDUSERTERMSVERSIONNOTFOUND         Error400Code = "END_USER_TERMS_VERSION_NOT_FOUND"
+	Error400CodeEXTERNALACCOUNTVERIFICATIONREQUIRED Error400Code = "EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED"
+	Error400CodeINSUFFICIENTBALANCE                 Error400Code = "INSUFFICIENT_BALANCE"
+	Error400CodeINSUFFICIENTFUNDS                   Error400Code = "INSUFFICIENT_FUNDS"
+	Error400CodeINVALIDAMOUNT                       Error400Code = "INVALID_AMOUNT"
+	Error400CodeINVALIDBANKACCOUNT                  Error400Code = "INVALID_BANK_ACCOUNT"
+	Error400CodeINVALIDCURRENCY                     Error400Code = "INVALID_CURRENCY"
+	Error400CodeINVALIDINPUT                        Error400Code = "INVALID_INPUT"
+	Error400CodeINVALIDRECEIVER                     Error400Code = "INVALID_RECEIVER"
+	Error400CodeINVALIDREQUESTFORMAT                Error400Code = "INVALID_REQUEST_FORMAT"
+	Error400CodeINVALIDUMAADDRESS                   Error400Code = "INVALID_UMA_ADDRESS"
+	Error400CodeINVITATIONALREADYCLAIMED            Error400Code = "INVITATION_ALREADY_CLAIMED"
+	Error400CodeINVITATIONCANCELLED                 Error400Code = "INVITATION_CANCELLED"
+	Error400CodeINVITATIONEXPIRED                   Error400Code = "INVITATION_EXPIRED"
+	Error400CodeINVITATIONSNOTCONFIGURED            Error400Code = "INVITATIONS_NOT_CONFIGURED"
+	Error400CodeMISSINGMANDATORYUSERINFO            Error400Code = "MISSING_MANDATORY_USER_INFO"
+	Error400CodePASSKEYCREDENTIALALREADYEXISTS      Error400Code = "PASSKEY_CREDENTIAL_ALREADY_EXISTS"
+	Error400CodeQUOTEREQUESTFAILED                  Error400Code = "QUOTE_REQUEST_FAILED"
+	Error400CodeSELFPAYMENT                         Error400Code = "SELF_PAYMENT"
+	Error400CodeWEBHOOKDELIVERYERROR                Error400Code = "WEBHOOK_DELIVERY_ERROR"
+	Error400CodeWEBHOOKENDPOINTNOTSET               Error400Code = "WEBHOOK_ENDPOINT_NOT_SET"
 )
 
 // Valid indicates whether the value is a known member of the Error400Code enum.
@@ -2443,6 +2488,8 @@ func (e Error400Code) Valid() bool {
 	case Error400CodeEMAILOTPCREDENTIALALREADYEXISTS:
 		return true
 	case Error400CodeENDUSERTERMSVERSIONNOTFOUND:
+		return true
+	case Error400CodeEXTERNALACCOUNTVERIFICATIONREQUIRED:
 		return true
 	case Error400CodeINSUFFICIENTBALANCE:
 		return true
@@ -2477,8 +2524,6 @@ func (e Error400Code) Valid() bool {
 	case Error400CodeQUOTEREQUESTFAILED:
 		return true
 	case Error400CodeSELFPAYMENT:
-		return true
-	case Error400CodeTRANSACTIONSIZELIMITEXCEEDED:
 		return true
 	case Error400CodeWEBHOOKDELIVERYERROR:
 		return true
@@ -2887,15 +2932,12 @@ func (e Error424Status) Valid() bool {
 
 // Defines values for Error429Code.
 const (
-	Error429CodeDAILYVOLUMELIMITEXCEEDED Error429Code = "DAILY_VOLUME_LIMIT_EXCEEDED"
-	Error429CodeRATELIMITED              Error429Code = "RATE_LIMITED"
+	Error429CodeRATELIMITED Error429Code = "RATE_LIMITED"
 )
 
 // Valid indicates whether the value is a known member of the Error429Code enum.
 func (e Error429Code) Valid() bool {
 	switch e {
-	case Error429CodeDAILYVOLUMELIMITEXCEEDED:
-		return true
 	case Error429CodeRATELIMITED:
 		return true
 	default:
@@ -3059,6 +3101,21 @@ func (e EthereumWalletCreateInfoAccountType) Valid() bool {
 	}
 }
 
+// Defines values for EthereumWalletIndividualBeneficiaryBeneficiaryType.
+const (
+	EthereumWalletIndividualBeneficiaryBeneficiaryTypeINDIVIDUAL EthereumWalletIndividualBeneficiaryBeneficiaryType = "INDIVIDUAL"
+)
+
+// Valid indicates whether the value is a known member of the EthereumWalletIndividualBeneficiaryBeneficiaryType enum.
+func (e EthereumWalletIndividualBeneficiaryBeneficiaryType) Valid() bool {
+	switch e {
+	case EthereumWalletIndividualBeneficiaryBeneficiaryTypeINDIVIDUAL:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for EthereumWalletInfoAccountType.
 const (
 	EthereumWalletInfoAccountTypeETHEREUMWALLET EthereumWalletInfoAccountType = "ETHEREUM_WALLET"
@@ -3197,12 +3254,32 @@ func (e ExternalAccountBeneficiaryVerificationStatus) Valid() bool {
 	}
 }
 
+// Defines values for ExternalAccountOwnershipType.
+const (
+	ExternalAccountOwnershipTypeFIRSTPARTY ExternalAccountOwnershipType = "FIRST_PARTY"
+	ExternalAccountOwnershipTypeTHIRDPARTY ExternalAccountOwnershipType = "THIRD_PARTY"
+)
+
+// Valid indicates whether the value is a known member of the ExternalAccountOwnershipType enum.
+func (e ExternalAccountOwnershipType) Valid() bool {
+	switch e {
+	case ExternalAccountOwnershipTypeFIRSTPARTY:
+		return true
+	case ExternalAccountOwnershipTypeTHIRDPARTY:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ExternalAccountStatus.
 const (
-	ExternalAccountStatusACTIVE      ExternalAccountStatus = "ACTIVE"
-	ExternalAccountStatusINACTIVE    ExternalAccountStatus = "INACTIVE"
-	ExternalAccountStatusPENDING     ExternalAccountStatus = "PENDING"
-	ExternalAccountStatusUNDERREVIEW ExternalAccountStatus = "UNDER_REVIEW"
+	ExternalAccountStatusACTIVE                       ExternalAccountStatus = "ACTIVE"
+	ExternalAccountStatusINACTIVE                     ExternalAccountStatus = "INACTIVE"
+	ExternalAccountStatusPENDING                      ExternalAccountStatus = "PENDING"
+	ExternalAccountStatusPENDINGOWNERSHIPVERIFICATION ExternalAccountStatus = "PENDING_OWNERSHIP_VERIFICATION"
+	ExternalAccountStatusUNDERREVIEW                  ExternalAccountStatus = "UNDER_REVIEW"
+	ExternalAccountStatusUNVERIFIED                   ExternalAccountStatus = "UNVERIFIED"
 )
 
 // Valid indicates whether the value is a known member of the ExternalAccountStatus enum.
@@ -3214,7 +3291,59 @@ func (e ExternalAccountStatus) Valid() bool {
 		return true
 	case ExternalAccountStatusPENDING:
 		return true
+	case ExternalAccountStatusPENDINGOWNERSHIPVERIFICATION:
+		return true
 	case ExternalAccountStatusUNDERREVIEW:
+		return true
+	case ExternalAccountStatusUNVERIFIED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ExternalAccountCreateRequestOwnershipType.
+const (
+	ExternalAccountCreateRequestOwnershipTypeFIRSTPARTY ExternalAccountCreateRequestOwnershipType = "FIRST_PARTY"
+	ExternalAccountCreateRequestOwnershipTypeTHIRDPARTY ExternalAccountCreateRequestOwnershipType = "THIRD_PARTY"
+)
+
+// Valid indicates whether the value is a known member of the ExternalAccountCreateRequestOwnershipType enum.
+func (e ExternalAccountCreateRequestOwnershipType) Valid() bool {
+	switch e {
+	case ExternalAccountCreateRequestOwnershipTypeFIRSTPARTY:
+		return true
+	case ExternalAccountCreateRequestOwnershipTypeTHIRDPARTY:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ExternalAccountStatusWebhookEvent.
+const (
+	ExternalAccountStatusWebhookEventEXTERNALACCOUNTSTATUSUPDATED ExternalAccountStatusWebhookEvent = "EXTERNAL_ACCOUNT.STATUS_UPDATED"
+)
+
+// Valid indicates whether the value is a known member of the ExternalAccountStatusWebhookEvent enum.
+func (e ExternalAccountStatusWebhookEvent) Valid() bool {
+	switch e {
+	case ExternalAccountStatusWebhookEventEXTERNALACCOUNTSTATUSUPDATED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ExternalAccountStatusWebhookType.
+const (
+	ExternalAccountStatusWebhookTypeEXTERNALACCOUNTSTATUS ExternalAccountStatusWebhookType = "EXTERNAL_ACCOUNT_STATUS"
+)
+
+// Valid indicates whether the value is a known member of the ExternalAccountStatusWebhookType enum.
+func (e ExternalAccountStatusWebhookType) Valid() bool {
+	switch e {
+	case ExternalAccountStatusWebhookTypeEXTERNALACCOUNTSTATUS:
 		return true
 	default:
 		return false
@@ -3968,6 +4097,21 @@ func (e Layer2WalletCreateInfoAccountType) Valid() bool {
 	}
 }
 
+// Defines values for Layer2WalletIndividualBeneficiaryBeneficiaryType.
+const (
+	Layer2WalletIndividualBeneficiaryBeneficiaryTypeINDIVIDUAL Layer2WalletIndividualBeneficiaryBeneficiaryType = "INDIVIDUAL"
+)
+
+// Valid indicates whether the value is a known member of the Layer2WalletIndividualBeneficiaryBeneficiaryType enum.
+func (e Layer2WalletIndividualBeneficiaryBeneficiaryType) Valid() bool {
+	switch e {
+	case Layer2WalletIndividualBeneficiaryBeneficiaryTypeINDIVIDUAL:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Layer2WalletInfoAccountType.
 const (
 	Layer2WalletInfoAccountTypeLAYER2WALLET Layer2WalletInfoAccountType = "LAYER2_WALLET"
@@ -4331,6 +4475,21 @@ func (e LightningInfoAccountType) Valid() bool {
 	}
 }
 
+// Defines values for LivenessChallengeMethod.
+const (
+	LivenessChallengeMethodLIVENESS LivenessChallengeMethod = "LIVENESS"
+)
+
+// Valid indicates whether the value is a known member of the LivenessChallengeMethod enum.
+func (e LivenessChallengeMethod) Valid() bool {
+	switch e {
+	case LivenessChallengeMethodLIVENESS:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for MatchRuleCountRule.
 const (
 	MatchRuleCountRuleAMOUNT              MatchRuleCountRule = "AMOUNT"
@@ -4640,6 +4799,42 @@ func (e OwnerPersonalInfoUpdateIDType) Valid() bool {
 	case OwnerPersonalInfoUpdateIDTypeNONUSTAXID:
 		return true
 	case OwnerPersonalInfoUpdateIDTypeSSN:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for OwnershipChallengeRequestMethod.
+const (
+	OwnershipChallengeRequestMethodLIVENESS        OwnershipChallengeRequestMethod = "LIVENESS"
+	OwnershipChallengeRequestMethodWALLETSIGNATURE OwnershipChallengeRequestMethod = "WALLET_SIGNATURE"
+)
+
+// Valid indicates whether the value is a known member of the OwnershipChallengeRequestMethod enum.
+func (e OwnershipChallengeRequestMethod) Valid() bool {
+	switch e {
+	case OwnershipChallengeRequestMethodLIVENESS:
+		return true
+	case OwnershipChallengeRequestMethodWALLETSIGNATURE:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for OwnershipVerifyRequestSignatureScheme.
+const (
+	OwnershipVerifyRequestSignatureSchemeBip137   OwnershipVerifyRequestSignatureScheme = "bip137"
+	OwnershipVerifyRequestSignatureSchemeElectrum OwnershipVerifyRequestSignatureScheme = "electrum"
+)
+
+// Valid indicates whether the value is a known member of the OwnershipVerifyRequestSignatureScheme enum.
+func (e OwnershipVerifyRequestSignatureScheme) Valid() bool {
+	switch e {
+	case OwnershipVerifyRequestSignatureSchemeBip137:
+		return true
+	case OwnershipVerifyRequestSignatureSchemeElectrum:
 		return true
 	default:
 		return false
@@ -5918,6 +6113,24 @@ func (e PlatformCurrencyConfigProviderRequiredCustomerFields) Valid() bool {
 	}
 }
 
+// Defines values for PlatformExternalAccountCreateRequestOwnershipType.
+const (
+	PlatformExternalAccountCreateRequestOwnershipTypeFIRSTPARTY PlatformExternalAccountCreateRequestOwnershipType = "FIRST_PARTY"
+	PlatformExternalAccountCreateRequestOwnershipTypeTHIRDPARTY PlatformExternalAccountCreateRequestOwnershipType = "THIRD_PARTY"
+)
+
+// Valid indicates whether the value is a known member of the PlatformExternalAccountCreateRequestOwnershipType enum.
+func (e PlatformExternalAccountCreateRequestOwnershipType) Valid() bool {
+	switch e {
+	case PlatformExternalAccountCreateRequestOwnershipTypeFIRSTPARTY:
+		return true
+	case PlatformExternalAccountCreateRequestOwnershipTypeTHIRDPARTY:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PolygonWalletCreateInfoAccountType.
 const (
 	PolygonWalletCreateInfoAccountTypePOLYGONWALLET PolygonWalletCreateInfoAccountType = "POLYGON_WALLET"
@@ -5927,6 +6140,21 @@ const (
 func (e PolygonWalletCreateInfoAccountType) Valid() bool {
 	switch e {
 	case PolygonWalletCreateInfoAccountTypePOLYGONWALLET:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PolygonWalletIndividualBeneficiaryBeneficiaryType.
+const (
+	PolygonWalletIndividualBeneficiaryBeneficiaryTypeINDIVIDUAL PolygonWalletIndividualBeneficiaryBeneficiaryType = "INDIVIDUAL"
+)
+
+// Valid indicates whether the value is a known member of the PolygonWalletIndividualBeneficiaryBeneficiaryType enum.
+func (e PolygonWalletIndividualBeneficiaryBeneficiaryType) Valid() bool {
+	switch e {
+	case PolygonWalletIndividualBeneficiaryBeneficiaryTypeINDIVIDUAL:
 		return true
 	default:
 		return false
@@ -7345,7 +7573,6 @@ const (
 	TransactionFailureReasonCOUNTERPARTYPOSTTXFAILED    TransactionFailureReason = "COUNTERPARTY_POST_TX_FAILED"
 	TransactionFailureReasonFUNDINGAMOUNTMISMATCH       TransactionFailureReason = "FUNDING_AMOUNT_MISMATCH"
 	TransactionFailureReasonLIGHTNINGPAYMENTFAILED      TransactionFailureReason = "LIGHTNING_PAYMENT_FAILED"
-	TransactionFailureReasonLIMITEXCEEDED               TransactionFailureReason = "LIMIT_EXCEEDED"
 	TransactionFailureReasonLNURLPFAILED                TransactionFailureReason = "LNURLP_FAILED"
 	TransactionFailureReasonMISSINGMANDATORYPAYEEDATA   TransactionFailureReason = "MISSING_MANDATORY_PAYEE_DATA"
 	TransactionFailureReasonOFFRAMPFAILED               TransactionFailureReason = "OFFRAMP_FAILED"
@@ -7365,8 +7592,6 @@ func (e TransactionFailureReason) Valid() bool {
 	case TransactionFailureReasonFUNDINGAMOUNTMISMATCH:
 		return true
 	case TransactionFailureReasonLIGHTNINGPAYMENTFAILED:
-		return true
-	case TransactionFailureReasonLIMITEXCEEDED:
 		return true
 	case TransactionFailureReasonLNURLPFAILED:
 		return true
@@ -7430,6 +7655,42 @@ func (e TransactionType) Valid() bool {
 	case TransactionTypeINCOMING:
 		return true
 	case TransactionTypeOUTGOING:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TravelRuleOwnershipType.
+const (
+	TravelRuleOwnershipTypeFIRSTPARTY TravelRuleOwnershipType = "FIRST_PARTY"
+	TravelRuleOwnershipTypeTHIRDPARTY TravelRuleOwnershipType = "THIRD_PARTY"
+)
+
+// Valid indicates whether the value is a known member of the TravelRuleOwnershipType enum.
+func (e TravelRuleOwnershipType) Valid() bool {
+	switch e {
+	case TravelRuleOwnershipTypeFIRSTPARTY:
+		return true
+	case TravelRuleOwnershipTypeTHIRDPARTY:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TravelRuleProofMethod.
+const (
+	TravelRuleProofMethodLIVENESS        TravelRuleProofMethod = "LIVENESS"
+	TravelRuleProofMethodWALLETSIGNATURE TravelRuleProofMethod = "WALLET_SIGNATURE"
+)
+
+// Valid indicates whether the value is a known member of the TravelRuleProofMethod enum.
+func (e TravelRuleProofMethod) Valid() bool {
+	switch e {
+	case TravelRuleProofMethodLIVENESS:
+		return true
+	case TravelRuleProofMethodWALLETSIGNATURE:
 		return true
 	default:
 		return false
@@ -7532,6 +7793,21 @@ const (
 func (e TronWalletCreateInfoAccountType) Valid() bool {
 	switch e {
 	case TronWalletCreateInfoAccountTypeTRONWALLET:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TronWalletIndividualBeneficiaryBeneficiaryType.
+const (
+	TronWalletIndividualBeneficiaryBeneficiaryTypeINDIVIDUAL TronWalletIndividualBeneficiaryBeneficiaryType = "INDIVIDUAL"
+)
+
+// Valid indicates whether the value is a known member of the TronWalletIndividualBeneficiaryBeneficiaryType enum.
+func (e TronWalletIndividualBeneficiaryBeneficiaryType) Valid() bool {
+	switch e {
+	case TronWalletIndividualBeneficiaryBeneficiaryTypeINDIVIDUAL:
 		return true
 	default:
 		return false
@@ -8081,6 +8357,21 @@ const (
 func (e VndAccountInfoAccountType) Valid() bool {
 	switch e {
 	case VndAccountInfoAccountTypeVNDACCOUNT:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WalletSignatureChallengeMethod.
+const (
+	WalletSignatureChallengeMethodWALLETSIGNATURE WalletSignatureChallengeMethod = "WALLET_SIGNATURE"
+)
+
+// Valid indicates whether the value is a known member of the WalletSignatureChallengeMethod enum.
+func (e WalletSignatureChallengeMethod) Valid() bool {
+	switch e {
+	case WalletSignatureChallengeMethodWALLETSIGNATURE:
 		return true
 	default:
 		return false
@@ -11209,10 +11500,36 @@ type AltchainWalletCreateInfo struct {
 
 	// Address The wallet's address.
 	Address string `json:"address"`
+
+	// Beneficiary Owner of the wallet. Required of a THIRD_PARTY where the travel rule applies.
+	Beneficiary *AltchainWalletCreateInfo_Beneficiary `json:"beneficiary,omitempty"`
+
+	// VaspName Custodian that holds the wallet, by its name in GET /vasps. Omit it for a wallet whose owner holds the keys.
+	VaspName *string `json:"vaspName,omitempty"`
 }
 
 // AltchainWalletCreateInfoAccountType Type of this object.
 type AltchainWalletCreateInfoAccountType string
+
+// AltchainWalletCreateInfo_Beneficiary Owner of the wallet. Required of a THIRD_PARTY where the travel rule applies.
+type AltchainWalletCreateInfo_Beneficiary struct {
+	union json.RawMessage
+}
+
+// AltchainWalletIndividualBeneficiary Individual beneficiary.
+type AltchainWalletIndividualBeneficiary struct {
+	// BeneficiaryType Type of this object.
+	BeneficiaryType AltchainWalletIndividualBeneficiaryBeneficiaryType `json:"beneficiaryType"`
+
+	// CountryOfResidence Country of residence or registered office: ISO 3166-1 alpha-2 code. Defaults to the country of the address.
+	CountryOfResidence string `json:"countryOfResidence"`
+
+	// FullName Full name.
+	FullName string `json:"fullName"`
+}
+
+// AltchainWalletIndividualBeneficiaryBeneficiaryType Type of this object.
+type AltchainWalletIndividualBeneficiaryBeneficiaryType string
 
 // AltchainWalletInfo A wallet on Solana, the alternative chain. As a network it is named SOLANA.
 type AltchainWalletInfo struct {
@@ -11222,12 +11539,23 @@ type AltchainWalletInfo struct {
 	// Address The wallet's address.
 	Address string `json:"address"`
 
+	// Beneficiary Owner of the wallet. Required of a THIRD_PARTY where the travel rule applies.
+	Beneficiary *AltchainWalletInfo_Beneficiary `json:"beneficiary,omitempty"`
+
 	// PaymentRails Payment rails that reach the account: of a wallet, its network. The service chooses one for each payment.
 	PaymentRails []string `json:"paymentRails"`
+
+	// VaspName Custodian that holds the wallet, by its name in GET /vasps. Omit it for a wallet whose owner holds the keys.
+	VaspName *string `json:"vaspName,omitempty"`
 }
 
 // AltchainWalletInfoAccountType Type of this object.
 type AltchainWalletInfoAccountType string
+
+// AltchainWalletInfo_Beneficiary Owner of the wallet. Required of a THIRD_PARTY where the travel rule applies.
+type AltchainWalletInfo_Beneficiary struct {
+	union json.RawMessage
+}
 
 // APIToken defines model for ApiToken.
 type APIToken struct {
@@ -11513,10 +11841,36 @@ type BaseWalletCreateInfo struct {
 
 	// Address The wallet's address.
 	Address string `json:"address"`
+
+	// Beneficiary Owner of the wallet. Required of a THIRD_PARTY where the travel rule applies.
+	Beneficiary *BaseWalletCreateInfo_Beneficiary `json:"beneficiary,omitempty"`
+
+	// VaspName Custodian that holds the wallet, by its name in GET /vasps. Omit it for a wallet whose owner holds the keys.
+	VaspName *string `json:"vaspName,omitempty"`
 }
 
 // BaseWalletCreateInfoAccountType Type of this object.
 type BaseWalletCreateInfoAccountType string
+
+// BaseWalletCreateInfo_Beneficiary Owner of the wallet. Required of a THIRD_PARTY where the travel rule applies.
+type BaseWalletCreateInfo_Beneficiary struct {
+	union json.RawMessage
+}
+
+// BaseWalletIndividualBeneficiary Individual beneficiary.
+type BaseWalletIndividualBeneficiary struct {
+	// BeneficiaryType Type of this object.
+	BeneficiaryType BaseWalletIndividualBeneficiaryBeneficiaryType `json:"beneficiaryType"`
+
+	// CountryOfResidence Country of residence or registered office: ISO 3166-1 alpha-2 code. Defaults to the country of the address.
+	CountryOfResidence string `json:"countryOfResidence"`
+
+	// FullName Full name.
+	FullName string `json:"fullName"`
+}
+
+// BaseWalletIndividualBeneficiaryBeneficiaryType Type of this object.
+type BaseWalletIndividualBeneficiaryBeneficiaryType string
 
 // BaseWalletInfo A wallet on Base.
 type BaseWalletInfo struct {
@@ -11526,12 +11880,23 @@ type BaseWalletInfo struct {
 	// Address The wallet's address.
 	Address string `json:"address"`
 
+	// Beneficiary Owner of the wallet. Required of a THIRD_PARTY where the travel rule applies.
+	Beneficiary *BaseWalletInfo_Beneficiary `json:"beneficiary,omitempty"`
+
 	// PaymentRails Payment rails that reach the account: of a wallet, its network. The service chooses one for each payment.
 	PaymentRails []string `json:"paymentRails"`
+
+	// VaspName Custodian that holds the wallet, by its name in GET /vasps. Omit it for a wallet whose owner holds the keys.
+	VaspName *string `json:"vaspName,omitempty"`
 }
 
 // BaseWalletInfoAccountType Type of this object.
 type BaseWalletInfoAccountType string
+
+// BaseWalletInfo_Beneficiary Owner of the wallet. Required of a THIRD_PARTY where the travel rule applies.
+type BaseWalletInfo_Beneficiary struct {
+	union json.RawMessage
+}
 
 // BdtAccountCreateInfo A Bangladeshi bank account or mobile wallet.
 type BdtAccountCreateInfo struct {
@@ -11691,10 +12056,36 @@ type BitcoinL1CreateInfo struct {
 
 	// Address The wallet's address.
 	Address string `json:"address"`
+
+	// Beneficiary Owner of the wallet. Required of a THIRD_PARTY where the travel rule applies.
+	Beneficiary *BitcoinL1CreateInfo_Beneficiary `json:"beneficiary,omitempty"`
+
+	// VaspName Custodian that holds the wallet, by its name in GET /vasps. Omit it for a wallet whose owner holds the keys.
+	VaspName *string `json:"vaspName,omitempty"`
 }
 
 // BitcoinL1CreateInfoAccountType Type of this object.
 type BitcoinL1CreateInfoAccountType string
+
+// BitcoinL1CreateInfo_Beneficiary Owner of the wallet. Required of a THIRD_PARTY where the travel rule applies.
+type BitcoinL1CreateInfo_Beneficiary struct {
+	union json.RawMessage
+}
+
+// BitcoinL1IndividualBeneficiary Individual beneficiary.
+type BitcoinL1IndividualBeneficiary struct {
+	// BeneficiaryType Type of this object.
+	BeneficiaryType BitcoinL1IndividualBeneficiaryBeneficiaryType `json:"beneficiaryType"`
+
+	// CountryOfResidence Country of residence or registered office: ISO 3166-1 alpha-2 code. Defaults to the country of the address.
+	CountryOfResidence string `json:"countryOfResidence"`
+
+	// FullName Full name.
+	FullName string `json:"fullName"`
+}
+
+// BitcoinL1IndividualBeneficiaryBeneficiaryType Type of this object.
+type BitcoinL1IndividualBeneficiaryBeneficiaryType string
 
 // BitcoinL1Info An address on the Bitcoin chain itself.
 type BitcoinL1Info struct {
@@ -11704,12 +12095,23 @@ type BitcoinL1Info struct {
 	// Address The wallet's address.
 	Address string `json:"address"`
 
+	// Beneficiary Owner of the wallet. Required of a THIRD_PARTY where the travel rule applies.
+	Beneficiary *BitcoinL1Info_Beneficiary `json:"beneficiary,omitempty"`
+
 	// PaymentRails Payment rails that reach the account: of a wallet, its network. The service chooses one for each payment.
 	PaymentRails []string `json:"paymentRails"`
+
+	// VaspName Custodian that holds the wallet, by its name in GET /vasps. Omit it for a wallet whose owner holds the keys.
+	VaspName *string `json:"vaspName,omitempty"`
 }
 
 // BitcoinL1InfoAccountType Type of this object.
 type BitcoinL1InfoAccountType string
+
+// BitcoinL1Info_Beneficiary Owner of the wallet. Required of a THIRD_PARTY where the travel rule applies.
+type BitcoinL1Info_Beneficiary struct {
+	union json.RawMessage
+}
 
 // BreakReasonCount defines model for BreakReasonCount.
 type BreakReasonCount struct {
@@ -13817,10 +14219,36 @@ type EthereumWalletCreateInfo struct {
 
 	// Address The wallet's address.
 	Address string `json:"address"`
+
+	// Beneficiary Owner of the wallet. Required of a THIRD_PARTY where the travel rule applies.
+	Beneficiary *EthereumWalletCreateInfo_Beneficiary `json:"beneficiary,omitempty"`
+
+	// VaspName Custodian that holds the wallet, by its name in GET /vasps. Omit it for a wallet whose owner holds the keys.
+	VaspName *string `json:"vaspName,omitempty"`
 }
 
 // EthereumWalletCreateInfoAccountType Type of this object.
 type EthereumWalletCreateInfoAccountType string
+
+// EthereumWalletCreateInfo_Beneficiary Owner of the wallet. Required of a THIRD_PARTY where the travel rule applies.
+type EthereumWalletCreateInfo_Beneficiary struct {
+	union json.RawMessage
+}
+
+// EthereumWalletIndividualBeneficiary Individual beneficiary.
+type EthereumWalletIndividualBeneficiary struct {
+	// BeneficiaryType Type of this object.
+	BeneficiaryType EthereumWalletIndividualBeneficiaryBeneficiaryType `json:"beneficiaryType"`
+
+	// CountryOfResidence Country of residence or registered office: ISO 3166-1 alpha-2 code. Defaults to the country of the address.
+	CountryOfResidence string `json:"countryOfResidence"`
+
+	// FullName Full name.
+	FullName string `json:"fullName"`
+}
+
+// EthereumWalletIndividualBeneficiaryBeneficiaryType Type of this object.
+type EthereumWalletIndividualBeneficiaryBeneficiaryType string
 
 // EthereumWalletInfo A wallet on Ethereum.
 type EthereumWalletInfo struct {
@@ -13830,12 +14258,23 @@ type EthereumWalletInfo struct {
 	// Address The wallet's address.
 	Address string `json:"address"`
 
+	// Beneficiary Owner of the wallet. Required of a THIRD_PARTY where the travel rule applies.
+	Beneficiary *EthereumWalletInfo_Beneficiary `json:"beneficiary,omitempty"`
+
 	// PaymentRails Payment rails that reach the account: of a wallet, its network. The service chooses one for each payment.
 	PaymentRails []string `json:"paymentRails"`
+
+	// VaspName Custodian that holds the wallet, by its name in GET /vasps. Omit it for a wallet whose owner holds the keys.
+	VaspName *string `json:"vaspName,omitempty"`
 }
 
 // EthereumWalletInfoAccountType Type of this object.
 type EthereumWalletInfoAccountType string
+
+// EthereumWalletInfo_Beneficiary Owner of the wallet. Required of a THIRD_PARTY where the travel rule applies.
+type EthereumWalletInfo_Beneficiary struct {
+	union json.RawMessage
+}
 
 // EurAccountCreateInfo A euro account in a SEPA country, which is given by its IBAN.
 type EurAccountCreateInfo struct {
@@ -14185,17 +14624,23 @@ type ExternalAccount struct {
 	// ID Id of the account.
 	ID string `json:"id"`
 
+	// OwnershipType Whose the wallet is, if you have said so.
+	OwnershipType *ExternalAccountOwnershipType `json:"ownershipType,omitempty"`
+
 	// PlatformAccountID Your id for the account.
 	PlatformAccountID *string `json:"platformAccountId,omitempty"`
 
-	// Status Status of the account. Only ACTIVE accounts can send and receive.
+	// Status Status of the account. Only ACTIVE accounts can send and receive any amount. A wallet that is PENDING_OWNERSHIP_VERIFICATION or UNVERIFIED can receive as much as the travel rule allows without a proof of its owner.
 	Status ExternalAccountStatus `json:"status"`
 }
 
 // ExternalAccountBeneficiaryVerificationStatus Result of checking the beneficiary's name with the receiving institution. Omitted if no check applies. UNSUPPORTED: the institution offers no check, or the check did not answer. CHECKED_BY_RECEIVING_FI: the institution checks the name when the payment arrives.
 type ExternalAccountBeneficiaryVerificationStatus string
 
-// ExternalAccountStatus Status of the account. Only ACTIVE accounts can send and receive.
+// ExternalAccountOwnershipType Whose the wallet is, if you have said so.
+type ExternalAccountOwnershipType string
+
+// ExternalAccountStatus Status of the account. Only ACTIVE accounts can send and receive any amount. A wallet that is PENDING_OWNERSHIP_VERIFICATION or UNVERIFIED can receive as much as the travel rule allows without a proof of its owner.
 type ExternalAccountStatus string
 
 // ExternalAccountCreateRequest defines model for ExternalAccountCreateRequest.
@@ -14212,9 +14657,15 @@ type ExternalAccountCreateRequest struct {
 	// DefaultUmaDepositAccount Whether payments to the customer's UMA address go to this account. A customer has at most one such account; a new one replaces it. Defaults to false.
 	DefaultUmaDepositAccount *bool `json:"defaultUmaDepositAccount,omitempty"`
 
+	// OwnershipType Wallets only: FIRST_PARTY if it is the owner's of this account, THIRD_PARTY if it is somebody else's. If omitted, the travel rule is not applied to the wallet.
+	OwnershipType *ExternalAccountCreateRequestOwnershipType `json:"ownershipType,omitempty"`
+
 	// PlatformAccountID Your id for the account.
 	PlatformAccountID *string `json:"platformAccountId,omitempty"`
 }
+
+// ExternalAccountCreateRequestOwnershipType Wallets only: FIRST_PARTY if it is the owner's of this account, THIRD_PARTY if it is somebody else's. If omitted, the travel rule is not applied to the wallet.
+type ExternalAccountCreateRequestOwnershipType string
 
 // ExternalAccountListResponse defines model for ExternalAccountListResponse.
 type ExternalAccountListResponse struct {
@@ -14239,6 +14690,28 @@ type ExternalAccountReference struct {
 	// AccountID Id of the external account.
 	AccountID string `json:"accountId"`
 }
+
+// ExternalAccountStatusWebhook defines model for ExternalAccountStatusWebhook.
+type ExternalAccountStatusWebhook struct {
+	// Event Name of the event.
+	Event           ExternalAccountStatusWebhookEvent `json:"event"`
+	ExternalAccount ExternalAccount                   `json:"externalAccount"`
+
+	// Timestamp Time of the event.
+	Timestamp time.Time `json:"timestamp"`
+
+	// Type Type of resource that the event is about.
+	Type ExternalAccountStatusWebhookType `json:"type"`
+
+	// WebhookID Id of the event, the same for every attempt. Use it to ignore duplicates.
+	WebhookID string `json:"webhookId"`
+}
+
+// ExternalAccountStatusWebhookEvent Name of the event.
+type ExternalAccountStatusWebhookEvent string
+
+// ExternalAccountStatusWebhookType Type of resource that the event is about.
+type ExternalAccountStatusWebhookType string
 
 // FeeConfig defines model for FeeConfig.
 type FeeConfig struct {
@@ -15567,10 +16040,36 @@ type Layer2WalletCreateInfo struct {
 
 	// Address The wallet's address.
 	Address string `json:"address"`
+
+	// Beneficiary Owner of the wallet. Required of a THIRD_PARTY where the travel rule applies.
+	Beneficiary *Layer2WalletCreateInfo_Beneficiary `json:"beneficiary,omitempty"`
+
+	// VaspName Custodian that holds the wallet, by its name in GET /vasps. Omit it for a wallet whose owner holds the keys.
+	VaspName *string `json:"vaspName,omitempty"`
 }
 
 // Layer2WalletCreateInfoAccountType Type of this object.
 type Layer2WalletCreateInfoAccountType string
+
+// Layer2WalletCreateInfo_Beneficiary Owner of the wallet. Required of a THIRD_PARTY where the travel rule applies.
+type Layer2WalletCreateInfo_Beneficiary struct {
+	union json.RawMessage
+}
+
+// Layer2WalletIndividualBeneficiary Individual beneficiary.
+type Layer2WalletIndividualBeneficiary struct {
+	// BeneficiaryType Type of this object.
+	BeneficiaryType Layer2WalletIndividualBeneficiaryBeneficiaryType `json:"beneficiaryType"`
+
+	// CountryOfResidence Country of residence or registered office: ISO 3166-1 alpha-2 code. Defaults to the country of the address.
+	CountryOfResidence string `json:"countryOfResidence"`
+
+	// FullName Full name.
+	FullName string `json:"fullName"`
+}
+
+// Layer2WalletIndividualBeneficiaryBeneficiaryType Type of this object.
+type Layer2WalletIndividualBeneficiaryBeneficiaryType string
 
 // Layer2WalletInfo A wallet on Spark, a network on top of Bitcoin (layer 2). As a network it is named SPARK.
 type Layer2WalletInfo struct {
@@ -15580,12 +16079,23 @@ type Layer2WalletInfo struct {
 	// Address The wallet's address.
 	Address string `json:"address"`
 
+	// Beneficiary Owner of the wallet. Required of a THIRD_PARTY where the travel rule applies.
+	Beneficiary *Layer2WalletInfo_Beneficiary `json:"beneficiary,omitempty"`
+
 	// PaymentRails Payment rails that reach the account: of a wallet, its network. The service chooses one for each payment.
 	PaymentRails []string `json:"paymentRails"`
+
+	// VaspName Custodian that holds the wallet, by its name in GET /vasps. Omit it for a wallet whose owner holds the keys.
+	VaspName *string `json:"vaspName,omitempty"`
 }
 
 // Layer2WalletInfoAccountType Type of this object.
 type Layer2WalletInfoAccountType string
+
+// Layer2WalletInfo_Beneficiary Owner of the wallet. Required of a THIRD_PARTY where the travel rule applies.
+type Layer2WalletInfo_Beneficiary struct {
+	union json.RawMessage
+}
 
 // LedgerAccount defines model for LedgerAccount.
 type LedgerAccount struct {
@@ -15997,6 +16507,24 @@ type ListenerResponse struct {
 	// ListenerUntil Until when the listener answers, unless it reports again.
 	ListenerUntil time.Time `json:"listenerUntil"`
 }
+
+// LivenessChallenge A page of the identity provider.
+type LivenessChallenge struct {
+	// ExpiresAt Time from which the challenge cannot be answered.
+	ExpiresAt time.Time `json:"expiresAt"`
+
+	// Method Type of this object.
+	Method LivenessChallengeMethod `json:"method"`
+
+	// Token Token for the SDK of the provider, if it has one.
+	Token *string `json:"token,omitempty"`
+
+	// VerificationLink Page where the owner shows that they are present.
+	VerificationLink string `json:"verificationLink"`
+}
+
+// LivenessChallengeMethod Type of this object.
+type LivenessChallengeMethod string
 
 // MakeInput defines model for MakeInput.
 type MakeInput struct {
@@ -16421,6 +16949,32 @@ type OwnerPersonalInfoUpdate struct {
 // OwnerPersonalInfoUpdateIDType Type of identifier.
 type OwnerPersonalInfoUpdateIDType string
 
+// OwnershipChallenge What the owner of a wallet has to do.
+type OwnershipChallenge struct {
+	union json.RawMessage
+}
+
+// OwnershipChallengeRequest defines model for OwnershipChallengeRequest.
+type OwnershipChallengeRequest struct {
+	// Method How the owner proves that the wallet is theirs. WALLET_SIGNATURE: the wallet signs a message. LIVENESS: the owner shows the identity provider that they are present.
+	Method OwnershipChallengeRequestMethod `json:"method"`
+}
+
+// OwnershipChallengeRequestMethod How the owner proves that the wallet is theirs. WALLET_SIGNATURE: the wallet signs a message. LIVENESS: the owner shows the identity provider that they are present.
+type OwnershipChallengeRequestMethod string
+
+// OwnershipVerifyRequest defines model for OwnershipVerifyRequest.
+type OwnershipVerifyRequest struct {
+	// Signature Signature of messageToSign: of an EVM chain as personal_sign returns it (EIP-191, hexadecimal), of Bitcoin base64, of Solana base58 of the Ed25519 signature.
+	Signature string `json:"signature"`
+
+	// SignatureScheme Bitcoin only: how the signature names the kind of address. electrum is what Electrum writes for SegWit addresses. Defaults to bip137.
+	SignatureScheme *OwnershipVerifyRequestSignatureScheme `json:"signatureScheme,omitempty"`
+}
+
+// OwnershipVerifyRequestSignatureScheme Bitcoin only: how the signature names the kind of address. electrum is what Electrum writes for SegWit addresses. Defaults to bip137.
+type OwnershipVerifyRequestSignatureScheme string
+
 // PasskeyCredentialCreateRequest A passkey (WebAuthn) on a device of the customer.
 type PasskeyCredentialCreateRequest struct {
 	// AccountID Id of the embedded wallet, an internal account.
@@ -16532,6 +17086,9 @@ type PaymentAltchainWallet struct {
 
 	// CryptoNetwork Network to send it on, as in the source of a quote.
 	CryptoNetwork *PaymentAltchainWalletCryptoNetwork `json:"cryptoNetwork,omitempty"`
+
+	// VaspName Custodian that holds the wallet, by its name in GET /vasps. Omit it for a wallet whose owner holds the keys.
+	VaspName *string `json:"vaspName,omitempty"`
 }
 
 // PaymentAltchainWalletAccountType Type of this object.
@@ -16556,6 +17113,9 @@ type PaymentBaseWallet struct {
 
 	// CryptoNetwork Network to send it on, as in the source of a quote.
 	CryptoNetwork *PaymentBaseWalletCryptoNetwork `json:"cryptoNetwork,omitempty"`
+
+	// VaspName Custodian that holds the wallet, by its name in GET /vasps. Omit it for a wallet whose owner holds the keys.
+	VaspName *string `json:"vaspName,omitempty"`
 }
 
 // PaymentBaseWalletAccountType Type of this object.
@@ -16616,6 +17176,9 @@ type PaymentBitcoinL1 struct {
 
 	// CryptoNetwork Network to send it on, as in the source of a quote.
 	CryptoNetwork *PaymentBitcoinL1CryptoNetwork `json:"cryptoNetwork,omitempty"`
+
+	// VaspName Custodian that holds the wallet, by its name in GET /vasps. Omit it for a wallet whose owner holds the keys.
+	VaspName *string `json:"vaspName,omitempty"`
 }
 
 // PaymentBitcoinL1AccountType Type of this object.
@@ -16888,6 +17451,9 @@ type PaymentEthereumWallet struct {
 
 	// CryptoNetwork Network to send it on, as in the source of a quote.
 	CryptoNetwork *PaymentEthereumWalletCryptoNetwork `json:"cryptoNetwork,omitempty"`
+
+	// VaspName Custodian that holds the wallet, by its name in GET /vasps. Omit it for a wallet whose owner holds the keys.
+	VaspName *string `json:"vaspName,omitempty"`
 }
 
 // PaymentEthereumWalletAccountType Type of this object.
@@ -17230,6 +17796,9 @@ type PaymentLayer2Wallet struct {
 
 	// CryptoNetwork Network to send it on, as in the source of a quote.
 	CryptoNetwork *PaymentLayer2WalletCryptoNetwork `json:"cryptoNetwork,omitempty"`
+
+	// VaspName Custodian that holds the wallet, by its name in GET /vasps. Omit it for a wallet whose owner holds the keys.
+	VaspName *string `json:"vaspName,omitempty"`
 }
 
 // PaymentLayer2WalletAccountType Type of this object.
@@ -17458,6 +18027,9 @@ type PaymentPolygonWallet struct {
 
 	// CryptoNetwork Network to send it on, as in the source of a quote.
 	CryptoNetwork *PaymentPolygonWalletCryptoNetwork `json:"cryptoNetwork,omitempty"`
+
+	// VaspName Custodian that holds the wallet, by its name in GET /vasps. Omit it for a wallet whose owner holds the keys.
+	VaspName *string `json:"vaspName,omitempty"`
 }
 
 // PaymentPolygonWalletAccountType Type of this object.
@@ -17646,6 +18218,9 @@ type PaymentTronWallet struct {
 
 	// CryptoNetwork Network to send it on, as in the source of a quote.
 	CryptoNetwork *PaymentTronWalletCryptoNetwork `json:"cryptoNetwork,omitempty"`
+
+	// VaspName Custodian that holds the wallet, by its name in GET /vasps. Omit it for a wallet whose owner holds the keys.
+	VaspName *string `json:"vaspName,omitempty"`
 }
 
 // PaymentTronWalletAccountType Type of this object.
@@ -18166,9 +18741,15 @@ type PlatformExternalAccountCreateRequest struct {
 	// Currency Currency of the account.
 	Currency string `json:"currency"`
 
+	// OwnershipType Wallets only: FIRST_PARTY if it is the owner's of this account, THIRD_PARTY if it is somebody else's. If omitted, the travel rule is not applied to the wallet.
+	OwnershipType *PlatformExternalAccountCreateRequestOwnershipType `json:"ownershipType,omitempty"`
+
 	// PlatformAccountID Your id for the account.
 	PlatformAccountID *string `json:"platformAccountId,omitempty"`
 }
+
+// PlatformExternalAccountCreateRequestOwnershipType Wallets only: FIRST_PARTY if it is the owner's of this account, THIRD_PARTY if it is somebody else's. If omitted, the travel rule is not applied to the wallet.
+type PlatformExternalAccountCreateRequestOwnershipType string
 
 // PlatformFeeOverride defines model for PlatformFeeOverride.
 type PlatformFeeOverride struct {
@@ -18231,10 +18812,36 @@ type PolygonWalletCreateInfo struct {
 
 	// Address The wallet's address.
 	Address string `json:"address"`
+
+	// Beneficiary Owner of the wallet. Required of a THIRD_PARTY where the travel rule applies.
+	Beneficiary *PolygonWalletCreateInfo_Beneficiary `json:"beneficiary,omitempty"`
+
+	// VaspName Custodian that holds the wallet, by its name in GET /vasps. Omit it for a wallet whose owner holds the keys.
+	VaspName *string `json:"vaspName,omitempty"`
 }
 
 // PolygonWalletCreateInfoAccountType Type of this object.
 type PolygonWalletCreateInfoAccountType string
+
+// PolygonWalletCreateInfo_Beneficiary Owner of the wallet. Required of a THIRD_PARTY where the travel rule applies.
+type PolygonWalletCreateInfo_Beneficiary struct {
+	union json.RawMessage
+}
+
+// PolygonWalletIndividualBeneficiary Individual beneficiary.
+type PolygonWalletIndividualBeneficiary struct {
+	// BeneficiaryType Type of this object.
+	BeneficiaryType PolygonWalletIndividualBeneficiaryBeneficiaryType `json:"beneficiaryType"`
+
+	// CountryOfResidence Country of residence or registered office: ISO 3166-1 alpha-2 code. Defaults to the country of the address.
+	CountryOfResidence string `json:"countryOfResidence"`
+
+	// FullName Full name.
+	FullName string `json:"fullName"`
+}
+
+// PolygonWalletIndividualBeneficiaryBeneficiaryType Type of this object.
+type PolygonWalletIndividualBeneficiaryBeneficiaryType string
 
 // PolygonWalletInfo A wallet on Polygon.
 type PolygonWalletInfo struct {
@@ -18244,12 +18851,23 @@ type PolygonWalletInfo struct {
 	// Address The wallet's address.
 	Address string `json:"address"`
 
+	// Beneficiary Owner of the wallet. Required of a THIRD_PARTY where the travel rule applies.
+	Beneficiary *PolygonWalletInfo_Beneficiary `json:"beneficiary,omitempty"`
+
 	// PaymentRails Payment rails that reach the account: of a wallet, its network. The service chooses one for each payment.
 	PaymentRails []string `json:"paymentRails"`
+
+	// VaspName Custodian that holds the wallet, by its name in GET /vasps. Omit it for a wallet whose owner holds the keys.
+	VaspName *string `json:"vaspName,omitempty"`
 }
 
 // PolygonWalletInfoAccountType Type of this object.
 type PolygonWalletInfoAccountType string
+
+// PolygonWalletInfo_Beneficiary Owner of the wallet. Required of a THIRD_PARTY where the travel rule applies.
+type PolygonWalletInfo_Beneficiary struct {
+	union json.RawMessage
+}
 
 // PositionValueChanges defines model for PositionValueChanges.
 type PositionValueChanges struct {
@@ -20328,7 +20946,7 @@ type Transaction struct {
 	// ExpectedSettlementAt OUTGOING only: time by which the beneficiary is expected to have the funds, by the cut-off and the business days of the rail. Present once a payout has been handed over and has not settled at once.
 	ExpectedSettlementAt *time.Time `json:"expectedSettlementAt,omitempty"`
 
-	// FailureReason FAILED only: reason of the failure. PAY_REQUEST_FAILED: your platform rejected an incoming payment. LIMIT_EXCEEDED: the money arrived when a limit of the operator was used up, and is refunded. USER_CANCELLATION: it was cancelled before it had left, by you or by the user.
+	// FailureReason FAILED only: reason of the failure. PAY_REQUEST_FAILED: your platform rejected an incoming payment. USER_CANCELLATION: it was cancelled before it had left, by you or by the user.
 	FailureReason *TransactionFailureReason `json:"failureReason,omitempty"`
 
 	// Fees OUTGOING only: fees included in sentAmount, in the smallest unit of the sending currency: of the service and of the platform.
@@ -20382,7 +21000,8 @@ type Transaction struct {
 	Source PaymentSource `json:"source"`
 
 	// Status Status of the transaction. PENDING: awaiting funding. PROCESSING: being delivered. COMPLETED: delivered. FAILED: not delivered. EXPIRED: not funded in time. A COMPLETED transaction becomes FAILED if the beneficiary's bank returns the payment.
-	Status TransactionStatus `json:"status"`
+	Status     TransactionStatus `json:"status"`
+	TravelRule *TravelRule       `json:"travelRule,omitempty"`
 
 	// TravelRuleInformation INCOMING from another UMA provider only: what that provider has stated encrypted about the sender, because of the travel rule; often JSON.
 	TravelRuleInformation *string `json:"travelRuleInformation,omitempty"`
@@ -20394,7 +21013,7 @@ type Transaction struct {
 	UpdatedAt time.Time `json:"updatedAt"`
 }
 
-// TransactionFailureReason FAILED only: reason of the failure. PAY_REQUEST_FAILED: your platform rejected an incoming payment. LIMIT_EXCEEDED: the money arrived when a limit of the operator was used up, and is refunded. USER_CANCELLATION: it was cancelled before it had left, by you or by the user.
+// TransactionFailureReason FAILED only: reason of the failure. PAY_REQUEST_FAILED: your platform rejected an incoming payment. USER_CANCELLATION: it was cancelled before it had left, by you or by the user.
 type TransactionFailureReason string
 
 // TransactionStatus Status of the transaction. PENDING: awaiting funding. PROCESSING: being delivered. COMPLETED: delivered. FAILED: not delivered. EXPIRED: not funded in time. A COMPLETED transaction becomes FAILED if the beneficiary's bank returns the payment.
@@ -20466,6 +21085,47 @@ type Translation struct {
 	// Value Value in the functional currency at the market rates of their times, rounded half to even.
 	Value big.Int `json:"value"`
 }
+
+// TravelParty defines model for TravelParty.
+type TravelParty struct {
+	Address *Address `json:"address,omitempty"`
+
+	// BirthDate Date of birth.
+	BirthDate *openapi_types.Date `json:"birthDate,omitempty"`
+
+	// Country Country: ISO 3166-1 alpha-2.
+	Country *string `json:"country,omitempty"`
+
+	// ID Id of the customer, or of your platform.
+	ID *string `json:"id,omitempty"`
+
+	// Name Full or legal name.
+	Name *string `json:"name,omitempty"`
+}
+
+// TravelRule defines model for TravelRule.
+type TravelRule struct {
+	Beneficiary *TravelParty `json:"beneficiary,omitempty"`
+	Originator  TravelParty  `json:"originator"`
+
+	// OwnershipType Whose the wallet is, as you have registered it.
+	OwnershipType TravelRuleOwnershipType `json:"ownershipType"`
+
+	// ProofMethod How the owner of the wallet has proven that it is theirs.
+	ProofMethod *TravelRuleProofMethod `json:"proofMethod,omitempty"`
+
+	// ProvenAt Time of that proof.
+	ProvenAt *time.Time `json:"provenAt,omitempty"`
+
+	// VaspName Custodian that holds the wallet.
+	VaspName *string `json:"vaspName,omitempty"`
+}
+
+// TravelRuleOwnershipType Whose the wallet is, as you have registered it.
+type TravelRuleOwnershipType string
+
+// TravelRuleProofMethod How the owner of the wallet has proven that it is theirs.
+type TravelRuleProofMethod string
 
 // TreasuryArrival defines model for TreasuryArrival.
 type TreasuryArrival struct {
@@ -20698,10 +21358,36 @@ type TronWalletCreateInfo struct {
 
 	// Address The wallet's address.
 	Address string `json:"address"`
+
+	// Beneficiary Owner of the wallet. Required of a THIRD_PARTY where the travel rule applies.
+	Beneficiary *TronWalletCreateInfo_Beneficiary `json:"beneficiary,omitempty"`
+
+	// VaspName Custodian that holds the wallet, by its name in GET /vasps. Omit it for a wallet whose owner holds the keys.
+	VaspName *string `json:"vaspName,omitempty"`
 }
 
 // TronWalletCreateInfoAccountType Type of this object.
 type TronWalletCreateInfoAccountType string
+
+// TronWalletCreateInfo_Beneficiary Owner of the wallet. Required of a THIRD_PARTY where the travel rule applies.
+type TronWalletCreateInfo_Beneficiary struct {
+	union json.RawMessage
+}
+
+// TronWalletIndividualBeneficiary Individual beneficiary.
+type TronWalletIndividualBeneficiary struct {
+	// BeneficiaryType Type of this object.
+	BeneficiaryType TronWalletIndividualBeneficiaryBeneficiaryType `json:"beneficiaryType"`
+
+	// CountryOfResidence Country of residence or registered office: ISO 3166-1 alpha-2 code. Defaults to the country of the address.
+	CountryOfResidence string `json:"countryOfResidence"`
+
+	// FullName Full name.
+	FullName string `json:"fullName"`
+}
+
+// TronWalletIndividualBeneficiaryBeneficiaryType Type of this object.
+type TronWalletIndividualBeneficiaryBeneficiaryType string
 
 // TronWalletInfo A wallet on Tron.
 type TronWalletInfo struct {
@@ -20711,12 +21397,23 @@ type TronWalletInfo struct {
 	// Address The wallet's address.
 	Address string `json:"address"`
 
+	// Beneficiary Owner of the wallet. Required of a THIRD_PARTY where the travel rule applies.
+	Beneficiary *TronWalletInfo_Beneficiary `json:"beneficiary,omitempty"`
+
 	// PaymentRails Payment rails that reach the account: of a wallet, its network. The service chooses one for each payment.
 	PaymentRails []string `json:"paymentRails"`
+
+	// VaspName Custodian that holds the wallet, by its name in GET /vasps. Omit it for a wallet whose owner holds the keys.
+	VaspName *string `json:"vaspName,omitempty"`
 }
 
 // TronWalletInfoAccountType Type of this object.
 type TronWalletInfoAccountType string
+
+// TronWalletInfo_Beneficiary Owner of the wallet. Required of a THIRD_PARTY where the travel rule applies.
+type TronWalletInfo_Beneficiary struct {
+	union json.RawMessage
+}
 
 // TzsAccountCreateInfo A mobile money account in Tanzania.
 type TzsAccountCreateInfo struct {
@@ -21057,6 +21754,27 @@ type UsAccountInfo_Beneficiary struct {
 	union json.RawMessage
 }
 
+// Vasp defines model for Vasp.
+type Vasp struct {
+	// URL Its site.
+	URL *string `json:"url,omitempty"`
+
+	// VaspName Name of the custodian, for accountInfo of its wallets.
+	VaspName string `json:"vaspName"`
+}
+
+// VaspList defines model for VaspList.
+type VaspList struct {
+	// Data Items of the page.
+	Data []Vasp `json:"data"`
+
+	// HasMore Whether there are more items.
+	HasMore bool `json:"hasMore"`
+
+	// NextCursor Cursor of the next page. Only if hasMore is true.
+	NextCursor *string `json:"nextCursor,omitempty"`
+}
+
 // Verification defines model for Verification.
 type Verification struct {
 	// CreatedAt Time the verification began.
@@ -21205,6 +21923,21 @@ type VndAccountInfoAccountType string
 type VndAccountInfo_Beneficiary struct {
 	union json.RawMessage
 }
+
+// WalletSignatureChallenge A message that the wallet signs.
+type WalletSignatureChallenge struct {
+	// ExpiresAt Time from which the challenge cannot be answered.
+	ExpiresAt time.Time `json:"expiresAt"`
+
+	// MessageToSign Text to sign, byte for byte. It has several lines.
+	MessageToSign string `json:"messageToSign"`
+
+	// Method Type of this object.
+	Method WalletSignatureChallengeMethod `json:"method"`
+}
+
+// WalletSignatureChallengeMethod Type of this object.
+type WalletSignatureChallengeMethod string
 
 // WebhookDelivery defines model for WebhookDelivery.
 type WebhookDelivery struct {
@@ -21991,6 +22724,18 @@ type ListCustomerExternalAccountsParams struct {
 
 // CreateCustomerExternalAccountParams defines parameters for CreateCustomerExternalAccount.
 type CreateCustomerExternalAccountParams struct {
+	// IdempotencyKey Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// CreateExternalAccountOwnershipChallengeParams defines parameters for CreateExternalAccountOwnershipChallenge.
+type CreateExternalAccountOwnershipChallengeParams struct {
+	// IdempotencyKey Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// VerifyExternalAccountOwnershipParams defines parameters for VerifyExternalAccountOwnership.
+type VerifyExternalAccountOwnershipParams struct {
 	// IdempotencyKey Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
@@ -23189,6 +23934,18 @@ type CreatePlatformExternalAccountParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// CreatePlatformExternalAccountOwnershipChallengeParams defines parameters for CreatePlatformExternalAccountOwnershipChallenge.
+type CreatePlatformExternalAccountOwnershipChallengeParams struct {
+	// IdempotencyKey Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// VerifyPlatformExternalAccountOwnershipParams defines parameters for VerifyPlatformExternalAccountOwnership.
+type VerifyPlatformExternalAccountOwnershipParams struct {
+	// IdempotencyKey Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // PayPlatformFeesParams defines parameters for PayPlatformFees.
 type PayPlatformFeesParams struct {
 	// IdempotencyKey Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.
@@ -23555,6 +24312,15 @@ type GetAvailableUmaProvidersParams struct {
 // GetAvailableUmaProvidersParamsSortOrder defines parameters for GetAvailableUmaProviders.
 type GetAvailableUmaProvidersParamsSortOrder string
 
+// ListVaspsParams defines parameters for ListVasps.
+type ListVaspsParams struct {
+	// Limit Maximum number of items to return.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor Cursor of the page: nextCursor of the previous page.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListVerificationsParams defines parameters for ListVerifications.
 type ListVerificationsParams struct {
 	// Limit Maximum number of items to return.
@@ -23693,6 +24459,12 @@ type UploadCustomersCsvMultipartRequestBody UploadCustomersCsvMultipartBody
 // CreateCustomerExternalAccountJSONRequestBody defines body for CreateCustomerExternalAccount for application/json ContentType.
 type CreateCustomerExternalAccountJSONRequestBody = ExternalAccountCreateRequest
 
+// CreateExternalAccountOwnershipChallengeJSONRequestBody defines body for CreateExternalAccountOwnershipChallenge for application/json ContentType.
+type CreateExternalAccountOwnershipChallengeJSONRequestBody = OwnershipChallengeRequest
+
+// VerifyExternalAccountOwnershipJSONRequestBody defines body for VerifyExternalAccountOwnership for application/json ContentType.
+type VerifyExternalAccountOwnershipJSONRequestBody = OwnershipVerifyRequest
+
 // UpdateCustomerByIDJSONRequestBody defines body for UpdateCustomerByID for application/json ContentType.
 type UpdateCustomerByIDJSONRequestBody = CustomerUpdateRequest
 
@@ -23806,6 +24578,12 @@ type ReverseLedgerYearJSONRequestBody = LedgerYearChangeRequest
 
 // CreatePlatformExternalAccountJSONRequestBody defines body for CreatePlatformExternalAccount for application/json ContentType.
 type CreatePlatformExternalAccountJSONRequestBody = PlatformExternalAccountCreateRequest
+
+// CreatePlatformExternalAccountOwnershipChallengeJSONRequestBody defines body for CreatePlatformExternalAccountOwnershipChallenge for application/json ContentType.
+type CreatePlatformExternalAccountOwnershipChallengeJSONRequestBody = OwnershipChallengeRequest
+
+// VerifyPlatformExternalAccountOwnershipJSONRequestBody defines body for VerifyPlatformExternalAccountOwnership for application/json ContentType.
+type VerifyPlatformExternalAccountOwnershipJSONRequestBody = OwnershipVerifyRequest
 
 // PayPlatformFeesJSONRequestBody defines body for PayPlatformFees for application/json ContentType.
 type PayPlatformFeesJSONRequestBody = PlatformFeesPayOutRequest
@@ -27837,6 +28615,184 @@ func (t *AedAccountInfo_Beneficiary) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+// AsAltchainWalletIndividualBeneficiary returns the union data inside the AltchainWalletCreateInfo_Beneficiary as a AltchainWalletIndividualBeneficiary
+func (t AltchainWalletCreateInfo_Beneficiary) AsAltchainWalletIndividualBeneficiary() (AltchainWalletIndividualBeneficiary, error) {
+	var body AltchainWalletIndividualBeneficiary
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromAltchainWalletIndividualBeneficiary overwrites any union data inside the AltchainWalletCreateInfo_Beneficiary as the provided AltchainWalletIndividualBeneficiary
+func (t *AltchainWalletCreateInfo_Beneficiary) FromAltchainWalletIndividualBeneficiary(v AltchainWalletIndividualBeneficiary) error {
+	v.BeneficiaryType = "INDIVIDUAL"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeAltchainWalletIndividualBeneficiary performs a merge with any union data inside the AltchainWalletCreateInfo_Beneficiary, using the provided AltchainWalletIndividualBeneficiary
+func (t *AltchainWalletCreateInfo_Beneficiary) MergeAltchainWalletIndividualBeneficiary(v AltchainWalletIndividualBeneficiary) error {
+	v.BeneficiaryType = "INDIVIDUAL"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsBusinessBeneficiary returns the union data inside the AltchainWalletCreateInfo_Beneficiary as a BusinessBeneficiary
+func (t AltchainWalletCreateInfo_Beneficiary) AsBusinessBeneficiary() (BusinessBeneficiary, error) {
+	var body BusinessBeneficiary
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromBusinessBeneficiary overwrites any union data inside the AltchainWalletCreateInfo_Beneficiary as the provided BusinessBeneficiary
+func (t *AltchainWalletCreateInfo_Beneficiary) FromBusinessBeneficiary(v BusinessBeneficiary) error {
+	v.BeneficiaryType = "BUSINESS"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeBusinessBeneficiary performs a merge with any union data inside the AltchainWalletCreateInfo_Beneficiary, using the provided BusinessBeneficiary
+func (t *AltchainWalletCreateInfo_Beneficiary) MergeBusinessBeneficiary(v BusinessBeneficiary) error {
+	v.BeneficiaryType = "BUSINESS"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t AltchainWalletCreateInfo_Beneficiary) Discriminator() (string, error) {
+	var discriminator struct {
+		Discriminator string `json:"beneficiaryType"`
+	}
+	err := json.Unmarshal(t.union, &discriminator)
+	return discriminator.Discriminator, err
+}
+
+func (t AltchainWalletCreateInfo_Beneficiary) ValueByDiscriminator() (interface{}, error) {
+	discriminator, err := t.Discriminator()
+	if err != nil {
+		return nil, err
+	}
+	switch discriminator {
+	case "BUSINESS":
+		return t.AsBusinessBeneficiary()
+	case "INDIVIDUAL":
+		return t.AsAltchainWalletIndividualBeneficiary()
+	default:
+		return nil, errors.New("unknown discriminator value: " + discriminator)
+	}
+}
+
+func (t AltchainWalletCreateInfo_Beneficiary) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *AltchainWalletCreateInfo_Beneficiary) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsAltchainWalletIndividualBeneficiary returns the union data inside the AltchainWalletInfo_Beneficiary as a AltchainWalletIndividualBeneficiary
+func (t AltchainWalletInfo_Beneficiary) AsAltchainWalletIndividualBeneficiary() (AltchainWalletIndividualBeneficiary, error) {
+	var body AltchainWalletIndividualBeneficiary
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromAltchainWalletIndividualBeneficiary overwrites any union data inside the AltchainWalletInfo_Beneficiary as the provided AltchainWalletIndividualBeneficiary
+func (t *AltchainWalletInfo_Beneficiary) FromAltchainWalletIndividualBeneficiary(v AltchainWalletIndividualBeneficiary) error {
+	v.BeneficiaryType = "INDIVIDUAL"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeAltchainWalletIndividualBeneficiary performs a merge with any union data inside the AltchainWalletInfo_Beneficiary, using the provided AltchainWalletIndividualBeneficiary
+func (t *AltchainWalletInfo_Beneficiary) MergeAltchainWalletIndividualBeneficiary(v AltchainWalletIndividualBeneficiary) error {
+	v.BeneficiaryType = "INDIVIDUAL"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsBusinessBeneficiary returns the union data inside the AltchainWalletInfo_Beneficiary as a BusinessBeneficiary
+func (t AltchainWalletInfo_Beneficiary) AsBusinessBeneficiary() (BusinessBeneficiary, error) {
+	var body BusinessBeneficiary
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromBusinessBeneficiary overwrites any union data inside the AltchainWalletInfo_Beneficiary as the provided BusinessBeneficiary
+func (t *AltchainWalletInfo_Beneficiary) FromBusinessBeneficiary(v BusinessBeneficiary) error {
+	v.BeneficiaryType = "BUSINESS"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeBusinessBeneficiary performs a merge with any union data inside the AltchainWalletInfo_Beneficiary, using the provided BusinessBeneficiary
+func (t *AltchainWalletInfo_Beneficiary) MergeBusinessBeneficiary(v BusinessBeneficiary) error {
+	v.BeneficiaryType = "BUSINESS"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t AltchainWalletInfo_Beneficiary) Discriminator() (string, error) {
+	var discriminator struct {
+		Discriminator string `json:"beneficiaryType"`
+	}
+	err := json.Unmarshal(t.union, &discriminator)
+	return discriminator.Discriminator, err
+}
+
+func (t AltchainWalletInfo_Beneficiary) ValueByDiscriminator() (interface{}, error) {
+	discriminator, err := t.Discriminator()
+	if err != nil {
+		return nil, err
+	}
+	switch discriminator {
+	case "BUSINESS":
+		return t.AsBusinessBeneficiary()
+	case "INDIVIDUAL":
+		return t.AsAltchainWalletIndividualBeneficiary()
+	default:
+		return nil, errors.New("unknown discriminator value: " + discriminator)
+	}
+}
+
+func (t AltchainWalletInfo_Beneficiary) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *AltchainWalletInfo_Beneficiary) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
 // AsEmailOtpCredentialCreateRequest returns the union data inside the AuthCredentialCreateRequest as a EmailOtpCredentialCreateRequest
 func (t AuthCredentialCreateRequest) AsEmailOtpCredentialCreateRequest() (EmailOtpCredentialCreateRequest, error) {
 	var body EmailOtpCredentialCreateRequest
@@ -28075,6 +29031,184 @@ func (t *AuthCredentialVerifyRequest) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+// AsBaseWalletIndividualBeneficiary returns the union data inside the BaseWalletCreateInfo_Beneficiary as a BaseWalletIndividualBeneficiary
+func (t BaseWalletCreateInfo_Beneficiary) AsBaseWalletIndividualBeneficiary() (BaseWalletIndividualBeneficiary, error) {
+	var body BaseWalletIndividualBeneficiary
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromBaseWalletIndividualBeneficiary overwrites any union data inside the BaseWalletCreateInfo_Beneficiary as the provided BaseWalletIndividualBeneficiary
+func (t *BaseWalletCreateInfo_Beneficiary) FromBaseWalletIndividualBeneficiary(v BaseWalletIndividualBeneficiary) error {
+	v.BeneficiaryType = "INDIVIDUAL"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeBaseWalletIndividualBeneficiary performs a merge with any union data inside the BaseWalletCreateInfo_Beneficiary, using the provided BaseWalletIndividualBeneficiary
+func (t *BaseWalletCreateInfo_Beneficiary) MergeBaseWalletIndividualBeneficiary(v BaseWalletIndividualBeneficiary) error {
+	v.BeneficiaryType = "INDIVIDUAL"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsBusinessBeneficiary returns the union data inside the BaseWalletCreateInfo_Beneficiary as a BusinessBeneficiary
+func (t BaseWalletCreateInfo_Beneficiary) AsBusinessBeneficiary() (BusinessBeneficiary, error) {
+	var body BusinessBeneficiary
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromBusinessBeneficiary overwrites any union data inside the BaseWalletCreateInfo_Beneficiary as the provided BusinessBeneficiary
+func (t *BaseWalletCreateInfo_Beneficiary) FromBusinessBeneficiary(v BusinessBeneficiary) error {
+	v.BeneficiaryType = "BUSINESS"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeBusinessBeneficiary performs a merge with any union data inside the BaseWalletCreateInfo_Beneficiary, using the provided BusinessBeneficiary
+func (t *BaseWalletCreateInfo_Beneficiary) MergeBusinessBeneficiary(v BusinessBeneficiary) error {
+	v.BeneficiaryType = "BUSINESS"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t BaseWalletCreateInfo_Beneficiary) Discriminator() (string, error) {
+	var discriminator struct {
+		Discriminator string `json:"beneficiaryType"`
+	}
+	err := json.Unmarshal(t.union, &discriminator)
+	return discriminator.Discriminator, err
+}
+
+func (t BaseWalletCreateInfo_Beneficiary) ValueByDiscriminator() (interface{}, error) {
+	discriminator, err := t.Discriminator()
+	if err != nil {
+		return nil, err
+	}
+	switch discriminator {
+	case "BUSINESS":
+		return t.AsBusinessBeneficiary()
+	case "INDIVIDUAL":
+		return t.AsBaseWalletIndividualBeneficiary()
+	default:
+		return nil, errors.New("unknown discriminator value: " + discriminator)
+	}
+}
+
+func (t BaseWalletCreateInfo_Beneficiary) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *BaseWalletCreateInfo_Beneficiary) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsBaseWalletIndividualBeneficiary returns the union data inside the BaseWalletInfo_Beneficiary as a BaseWalletIndividualBeneficiary
+func (t BaseWalletInfo_Beneficiary) AsBaseWalletIndividualBeneficiary() (BaseWalletIndividualBeneficiary, error) {
+	var body BaseWalletIndividualBeneficiary
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromBaseWalletIndividualBeneficiary overwrites any union data inside the BaseWalletInfo_Beneficiary as the provided BaseWalletIndividualBeneficiary
+func (t *BaseWalletInfo_Beneficiary) FromBaseWalletIndividualBeneficiary(v BaseWalletIndividualBeneficiary) error {
+	v.BeneficiaryType = "INDIVIDUAL"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeBaseWalletIndividualBeneficiary performs a merge with any union data inside the BaseWalletInfo_Beneficiary, using the provided BaseWalletIndividualBeneficiary
+func (t *BaseWalletInfo_Beneficiary) MergeBaseWalletIndividualBeneficiary(v BaseWalletIndividualBeneficiary) error {
+	v.BeneficiaryType = "INDIVIDUAL"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsBusinessBeneficiary returns the union data inside the BaseWalletInfo_Beneficiary as a BusinessBeneficiary
+func (t BaseWalletInfo_Beneficiary) AsBusinessBeneficiary() (BusinessBeneficiary, error) {
+	var body BusinessBeneficiary
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromBusinessBeneficiary overwrites any union data inside the BaseWalletInfo_Beneficiary as the provided BusinessBeneficiary
+func (t *BaseWalletInfo_Beneficiary) FromBusinessBeneficiary(v BusinessBeneficiary) error {
+	v.BeneficiaryType = "BUSINESS"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeBusinessBeneficiary performs a merge with any union data inside the BaseWalletInfo_Beneficiary, using the provided BusinessBeneficiary
+func (t *BaseWalletInfo_Beneficiary) MergeBusinessBeneficiary(v BusinessBeneficiary) error {
+	v.BeneficiaryType = "BUSINESS"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t BaseWalletInfo_Beneficiary) Discriminator() (string, error) {
+	var discriminator struct {
+		Discriminator string `json:"beneficiaryType"`
+	}
+	err := json.Unmarshal(t.union, &discriminator)
+	return discriminator.Discriminator, err
+}
+
+func (t BaseWalletInfo_Beneficiary) ValueByDiscriminator() (interface{}, error) {
+	discriminator, err := t.Discriminator()
+	if err != nil {
+		return nil, err
+	}
+	switch discriminator {
+	case "BUSINESS":
+		return t.AsBusinessBeneficiary()
+	case "INDIVIDUAL":
+		return t.AsBaseWalletIndividualBeneficiary()
+	default:
+		return nil, errors.New("unknown discriminator value: " + discriminator)
+	}
+}
+
+func (t BaseWalletInfo_Beneficiary) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *BaseWalletInfo_Beneficiary) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
 // AsIndividualBeneficiary returns the union data inside the BdtAccountCreateInfo_Beneficiary as a IndividualBeneficiary
 func (t BdtAccountCreateInfo_Beneficiary) AsIndividualBeneficiary() (IndividualBeneficiary, error) {
 	var body IndividualBeneficiary
@@ -28249,6 +29383,184 @@ func (t BdtAccountInfo_Beneficiary) MarshalJSON() ([]byte, error) {
 }
 
 func (t *BdtAccountInfo_Beneficiary) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsBitcoinL1IndividualBeneficiary returns the union data inside the BitcoinL1CreateInfo_Beneficiary as a BitcoinL1IndividualBeneficiary
+func (t BitcoinL1CreateInfo_Beneficiary) AsBitcoinL1IndividualBeneficiary() (BitcoinL1IndividualBeneficiary, error) {
+	var body BitcoinL1IndividualBeneficiary
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromBitcoinL1IndividualBeneficiary overwrites any union data inside the BitcoinL1CreateInfo_Beneficiary as the provided BitcoinL1IndividualBeneficiary
+func (t *BitcoinL1CreateInfo_Beneficiary) FromBitcoinL1IndividualBeneficiary(v BitcoinL1IndividualBeneficiary) error {
+	v.BeneficiaryType = "INDIVIDUAL"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeBitcoinL1IndividualBeneficiary performs a merge with any union data inside the BitcoinL1CreateInfo_Beneficiary, using the provided BitcoinL1IndividualBeneficiary
+func (t *BitcoinL1CreateInfo_Beneficiary) MergeBitcoinL1IndividualBeneficiary(v BitcoinL1IndividualBeneficiary) error {
+	v.BeneficiaryType = "INDIVIDUAL"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsBusinessBeneficiary returns the union data inside the BitcoinL1CreateInfo_Beneficiary as a BusinessBeneficiary
+func (t BitcoinL1CreateInfo_Beneficiary) AsBusinessBeneficiary() (BusinessBeneficiary, error) {
+	var body BusinessBeneficiary
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromBusinessBeneficiary overwrites any union data inside the BitcoinL1CreateInfo_Beneficiary as the provided BusinessBeneficiary
+func (t *BitcoinL1CreateInfo_Beneficiary) FromBusinessBeneficiary(v BusinessBeneficiary) error {
+	v.BeneficiaryType = "BUSINESS"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeBusinessBeneficiary performs a merge with any union data inside the BitcoinL1CreateInfo_Beneficiary, using the provided BusinessBeneficiary
+func (t *BitcoinL1CreateInfo_Beneficiary) MergeBusinessBeneficiary(v BusinessBeneficiary) error {
+	v.BeneficiaryType = "BUSINESS"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t BitcoinL1CreateInfo_Beneficiary) Discriminator() (string, error) {
+	var discriminator struct {
+		Discriminator string `json:"beneficiaryType"`
+	}
+	err := json.Unmarshal(t.union, &discriminator)
+	return discriminator.Discriminator, err
+}
+
+func (t BitcoinL1CreateInfo_Beneficiary) ValueByDiscriminator() (interface{}, error) {
+	discriminator, err := t.Discriminator()
+	if err != nil {
+		return nil, err
+	}
+	switch discriminator {
+	case "BUSINESS":
+		return t.AsBusinessBeneficiary()
+	case "INDIVIDUAL":
+		return t.AsBitcoinL1IndividualBeneficiary()
+	default:
+		return nil, errors.New("unknown discriminator value: " + discriminator)
+	}
+}
+
+func (t BitcoinL1CreateInfo_Beneficiary) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *BitcoinL1CreateInfo_Beneficiary) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsBitcoinL1IndividualBeneficiary returns the union data inside the BitcoinL1Info_Beneficiary as a BitcoinL1IndividualBeneficiary
+func (t BitcoinL1Info_Beneficiary) AsBitcoinL1IndividualBeneficiary() (BitcoinL1IndividualBeneficiary, error) {
+	var body BitcoinL1IndividualBeneficiary
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromBitcoinL1IndividualBeneficiary overwrites any union data inside the BitcoinL1Info_Beneficiary as the provided BitcoinL1IndividualBeneficiary
+func (t *BitcoinL1Info_Beneficiary) FromBitcoinL1IndividualBeneficiary(v BitcoinL1IndividualBeneficiary) error {
+	v.BeneficiaryType = "INDIVIDUAL"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeBitcoinL1IndividualBeneficiary performs a merge with any union data inside the BitcoinL1Info_Beneficiary, using the provided BitcoinL1IndividualBeneficiary
+func (t *BitcoinL1Info_Beneficiary) MergeBitcoinL1IndividualBeneficiary(v BitcoinL1IndividualBeneficiary) error {
+	v.BeneficiaryType = "INDIVIDUAL"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsBusinessBeneficiary returns the union data inside the BitcoinL1Info_Beneficiary as a BusinessBeneficiary
+func (t BitcoinL1Info_Beneficiary) AsBusinessBeneficiary() (BusinessBeneficiary, error) {
+	var body BusinessBeneficiary
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromBusinessBeneficiary overwrites any union data inside the BitcoinL1Info_Beneficiary as the provided BusinessBeneficiary
+func (t *BitcoinL1Info_Beneficiary) FromBusinessBeneficiary(v BusinessBeneficiary) error {
+	v.BeneficiaryType = "BUSINESS"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeBusinessBeneficiary performs a merge with any union data inside the BitcoinL1Info_Beneficiary, using the provided BusinessBeneficiary
+func (t *BitcoinL1Info_Beneficiary) MergeBusinessBeneficiary(v BusinessBeneficiary) error {
+	v.BeneficiaryType = "BUSINESS"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t BitcoinL1Info_Beneficiary) Discriminator() (string, error) {
+	var discriminator struct {
+		Discriminator string `json:"beneficiaryType"`
+	}
+	err := json.Unmarshal(t.union, &discriminator)
+	return discriminator.Discriminator, err
+}
+
+func (t BitcoinL1Info_Beneficiary) ValueByDiscriminator() (interface{}, error) {
+	discriminator, err := t.Discriminator()
+	if err != nil {
+		return nil, err
+	}
+	switch discriminator {
+	case "BUSINESS":
+		return t.AsBusinessBeneficiary()
+	case "INDIVIDUAL":
+		return t.AsBitcoinL1IndividualBeneficiary()
+	default:
+		return nil, errors.New("unknown discriminator value: " + discriminator)
+	}
+}
+
+func (t BitcoinL1Info_Beneficiary) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *BitcoinL1Info_Beneficiary) UnmarshalJSON(b []byte) error {
 	err := t.union.UnmarshalJSON(b)
 	return err
 }
@@ -29495,6 +30807,184 @@ func (t EgpAccountInfo_Beneficiary) MarshalJSON() ([]byte, error) {
 }
 
 func (t *EgpAccountInfo_Beneficiary) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsEthereumWalletIndividualBeneficiary returns the union data inside the EthereumWalletCreateInfo_Beneficiary as a EthereumWalletIndividualBeneficiary
+func (t EthereumWalletCreateInfo_Beneficiary) AsEthereumWalletIndividualBeneficiary() (EthereumWalletIndividualBeneficiary, error) {
+	var body EthereumWalletIndividualBeneficiary
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromEthereumWalletIndividualBeneficiary overwrites any union data inside the EthereumWalletCreateInfo_Beneficiary as the provided EthereumWalletIndividualBeneficiary
+func (t *EthereumWalletCreateInfo_Beneficiary) FromEthereumWalletIndividualBeneficiary(v EthereumWalletIndividualBeneficiary) error {
+	v.BeneficiaryType = "INDIVIDUAL"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeEthereumWalletIndividualBeneficiary performs a merge with any union data inside the EthereumWalletCreateInfo_Beneficiary, using the provided EthereumWalletIndividualBeneficiary
+func (t *EthereumWalletCreateInfo_Beneficiary) MergeEthereumWalletIndividualBeneficiary(v EthereumWalletIndividualBeneficiary) error {
+	v.BeneficiaryType = "INDIVIDUAL"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsBusinessBeneficiary returns the union data inside the EthereumWalletCreateInfo_Beneficiary as a BusinessBeneficiary
+func (t EthereumWalletCreateInfo_Beneficiary) AsBusinessBeneficiary() (BusinessBeneficiary, error) {
+	var body BusinessBeneficiary
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromBusinessBeneficiary overwrites any union data inside the EthereumWalletCreateInfo_Beneficiary as the provided BusinessBeneficiary
+func (t *EthereumWalletCreateInfo_Beneficiary) FromBusinessBeneficiary(v BusinessBeneficiary) error {
+	v.BeneficiaryType = "BUSINESS"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeBusinessBeneficiary performs a merge with any union data inside the EthereumWalletCreateInfo_Beneficiary, using the provided BusinessBeneficiary
+func (t *EthereumWalletCreateInfo_Beneficiary) MergeBusinessBeneficiary(v BusinessBeneficiary) error {
+	v.BeneficiaryType = "BUSINESS"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t EthereumWalletCreateInfo_Beneficiary) Discriminator() (string, error) {
+	var discriminator struct {
+		Discriminator string `json:"beneficiaryType"`
+	}
+	err := json.Unmarshal(t.union, &discriminator)
+	return discriminator.Discriminator, err
+}
+
+func (t EthereumWalletCreateInfo_Beneficiary) ValueByDiscriminator() (interface{}, error) {
+	discriminator, err := t.Discriminator()
+	if err != nil {
+		return nil, err
+	}
+	switch discriminator {
+	case "BUSINESS":
+		return t.AsBusinessBeneficiary()
+	case "INDIVIDUAL":
+		return t.AsEthereumWalletIndividualBeneficiary()
+	default:
+		return nil, errors.New("unknown discriminator value: " + discriminator)
+	}
+}
+
+func (t EthereumWalletCreateInfo_Beneficiary) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *EthereumWalletCreateInfo_Beneficiary) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsEthereumWalletIndividualBeneficiary returns the union data inside the EthereumWalletInfo_Beneficiary as a EthereumWalletIndividualBeneficiary
+func (t EthereumWalletInfo_Beneficiary) AsEthereumWalletIndividualBeneficiary() (EthereumWalletIndividualBeneficiary, error) {
+	var body EthereumWalletIndividualBeneficiary
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromEthereumWalletIndividualBeneficiary overwrites any union data inside the EthereumWalletInfo_Beneficiary as the provided EthereumWalletIndividualBeneficiary
+func (t *EthereumWalletInfo_Beneficiary) FromEthereumWalletIndividualBeneficiary(v EthereumWalletIndividualBeneficiary) error {
+	v.BeneficiaryType = "INDIVIDUAL"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeEthereumWalletIndividualBeneficiary performs a merge with any union data inside the EthereumWalletInfo_Beneficiary, using the provided EthereumWalletIndividualBeneficiary
+func (t *EthereumWalletInfo_Beneficiary) MergeEthereumWalletIndividualBeneficiary(v EthereumWalletIndividualBeneficiary) error {
+	v.BeneficiaryType = "INDIVIDUAL"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsBusinessBeneficiary returns the union data inside the EthereumWalletInfo_Beneficiary as a BusinessBeneficiary
+func (t EthereumWalletInfo_Beneficiary) AsBusinessBeneficiary() (BusinessBeneficiary, error) {
+	var body BusinessBeneficiary
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromBusinessBeneficiary overwrites any union data inside the EthereumWalletInfo_Beneficiary as the provided BusinessBeneficiary
+func (t *EthereumWalletInfo_Beneficiary) FromBusinessBeneficiary(v BusinessBeneficiary) error {
+	v.BeneficiaryType = "BUSINESS"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeBusinessBeneficiary performs a merge with any union data inside the EthereumWalletInfo_Beneficiary, using the provided BusinessBeneficiary
+func (t *EthereumWalletInfo_Beneficiary) MergeBusinessBeneficiary(v BusinessBeneficiary) error {
+	v.BeneficiaryType = "BUSINESS"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t EthereumWalletInfo_Beneficiary) Discriminator() (string, error) {
+	var discriminator struct {
+		Discriminator string `json:"beneficiaryType"`
+	}
+	err := json.Unmarshal(t.union, &discriminator)
+	return discriminator.Discriminator, err
+}
+
+func (t EthereumWalletInfo_Beneficiary) ValueByDiscriminator() (interface{}, error) {
+	discriminator, err := t.Discriminator()
+	if err != nil {
+		return nil, err
+	}
+	switch discriminator {
+	case "BUSINESS":
+		return t.AsBusinessBeneficiary()
+	case "INDIVIDUAL":
+		return t.AsEthereumWalletIndividualBeneficiary()
+	default:
+		return nil, errors.New("unknown discriminator value: " + discriminator)
+	}
+}
+
+func (t EthereumWalletInfo_Beneficiary) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *EthereumWalletInfo_Beneficiary) UnmarshalJSON(b []byte) error {
 	err := t.union.UnmarshalJSON(b)
 	return err
 }
@@ -31279,6 +32769,184 @@ func (t *KesAccountInfo_Beneficiary) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+// AsLayer2WalletIndividualBeneficiary returns the union data inside the Layer2WalletCreateInfo_Beneficiary as a Layer2WalletIndividualBeneficiary
+func (t Layer2WalletCreateInfo_Beneficiary) AsLayer2WalletIndividualBeneficiary() (Layer2WalletIndividualBeneficiary, error) {
+	var body Layer2WalletIndividualBeneficiary
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromLayer2WalletIndividualBeneficiary overwrites any union data inside the Layer2WalletCreateInfo_Beneficiary as the provided Layer2WalletIndividualBeneficiary
+func (t *Layer2WalletCreateInfo_Beneficiary) FromLayer2WalletIndividualBeneficiary(v Layer2WalletIndividualBeneficiary) error {
+	v.BeneficiaryType = "INDIVIDUAL"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeLayer2WalletIndividualBeneficiary performs a merge with any union data inside the Layer2WalletCreateInfo_Beneficiary, using the provided Layer2WalletIndividualBeneficiary
+func (t *Layer2WalletCreateInfo_Beneficiary) MergeLayer2WalletIndividualBeneficiary(v Layer2WalletIndividualBeneficiary) error {
+	v.BeneficiaryType = "INDIVIDUAL"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsBusinessBeneficiary returns the union data inside the Layer2WalletCreateInfo_Beneficiary as a BusinessBeneficiary
+func (t Layer2WalletCreateInfo_Beneficiary) AsBusinessBeneficiary() (BusinessBeneficiary, error) {
+	var body BusinessBeneficiary
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromBusinessBeneficiary overwrites any union data inside the Layer2WalletCreateInfo_Beneficiary as the provided BusinessBeneficiary
+func (t *Layer2WalletCreateInfo_Beneficiary) FromBusinessBeneficiary(v BusinessBeneficiary) error {
+	v.BeneficiaryType = "BUSINESS"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeBusinessBeneficiary performs a merge with any union data inside the Layer2WalletCreateInfo_Beneficiary, using the provided BusinessBeneficiary
+func (t *Layer2WalletCreateInfo_Beneficiary) MergeBusinessBeneficiary(v BusinessBeneficiary) error {
+	v.BeneficiaryType = "BUSINESS"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t Layer2WalletCreateInfo_Beneficiary) Discriminator() (string, error) {
+	var discriminator struct {
+		Discriminator string `json:"beneficiaryType"`
+	}
+	err := json.Unmarshal(t.union, &discriminator)
+	return discriminator.Discriminator, err
+}
+
+func (t Layer2WalletCreateInfo_Beneficiary) ValueByDiscriminator() (interface{}, error) {
+	discriminator, err := t.Discriminator()
+	if err != nil {
+		return nil, err
+	}
+	switch discriminator {
+	case "BUSINESS":
+		return t.AsBusinessBeneficiary()
+	case "INDIVIDUAL":
+		return t.AsLayer2WalletIndividualBeneficiary()
+	default:
+		return nil, errors.New("unknown discriminator value: " + discriminator)
+	}
+}
+
+func (t Layer2WalletCreateInfo_Beneficiary) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *Layer2WalletCreateInfo_Beneficiary) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsLayer2WalletIndividualBeneficiary returns the union data inside the Layer2WalletInfo_Beneficiary as a Layer2WalletIndividualBeneficiary
+func (t Layer2WalletInfo_Beneficiary) AsLayer2WalletIndividualBeneficiary() (Layer2WalletIndividualBeneficiary, error) {
+	var body Layer2WalletIndividualBeneficiary
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromLayer2WalletIndividualBeneficiary overwrites any union data inside the Layer2WalletInfo_Beneficiary as the provided Layer2WalletIndividualBeneficiary
+func (t *Layer2WalletInfo_Beneficiary) FromLayer2WalletIndividualBeneficiary(v Layer2WalletIndividualBeneficiary) error {
+	v.BeneficiaryType = "INDIVIDUAL"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeLayer2WalletIndividualBeneficiary performs a merge with any union data inside the Layer2WalletInfo_Beneficiary, using the provided Layer2WalletIndividualBeneficiary
+func (t *Layer2WalletInfo_Beneficiary) MergeLayer2WalletIndividualBeneficiary(v Layer2WalletIndividualBeneficiary) error {
+	v.BeneficiaryType = "INDIVIDUAL"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsBusinessBeneficiary returns the union data inside the Layer2WalletInfo_Beneficiary as a BusinessBeneficiary
+func (t Layer2WalletInfo_Beneficiary) AsBusinessBeneficiary() (BusinessBeneficiary, error) {
+	var body BusinessBeneficiary
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromBusinessBeneficiary overwrites any union data inside the Layer2WalletInfo_Beneficiary as the provided BusinessBeneficiary
+func (t *Layer2WalletInfo_Beneficiary) FromBusinessBeneficiary(v BusinessBeneficiary) error {
+	v.BeneficiaryType = "BUSINESS"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeBusinessBeneficiary performs a merge with any union data inside the Layer2WalletInfo_Beneficiary, using the provided BusinessBeneficiary
+func (t *Layer2WalletInfo_Beneficiary) MergeBusinessBeneficiary(v BusinessBeneficiary) error {
+	v.BeneficiaryType = "BUSINESS"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t Layer2WalletInfo_Beneficiary) Discriminator() (string, error) {
+	var discriminator struct {
+		Discriminator string `json:"beneficiaryType"`
+	}
+	err := json.Unmarshal(t.union, &discriminator)
+	return discriminator.Discriminator, err
+}
+
+func (t Layer2WalletInfo_Beneficiary) ValueByDiscriminator() (interface{}, error) {
+	discriminator, err := t.Discriminator()
+	if err != nil {
+		return nil, err
+	}
+	switch discriminator {
+	case "BUSINESS":
+		return t.AsBusinessBeneficiary()
+	case "INDIVIDUAL":
+		return t.AsLayer2WalletIndividualBeneficiary()
+	default:
+		return nil, errors.New("unknown discriminator value: " + discriminator)
+	}
+}
+
+func (t Layer2WalletInfo_Beneficiary) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *Layer2WalletInfo_Beneficiary) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
 // AsIndividualBeneficiary returns the union data inside the MwkAccountCreateInfo_Beneficiary as a IndividualBeneficiary
 func (t MwkAccountCreateInfo_Beneficiary) AsIndividualBeneficiary() (IndividualBeneficiary, error) {
 	var body IndividualBeneficiary
@@ -31987,6 +33655,95 @@ func (t NgnAccountInfo_Beneficiary) MarshalJSON() ([]byte, error) {
 }
 
 func (t *NgnAccountInfo_Beneficiary) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsWalletSignatureChallenge returns the union data inside the OwnershipChallenge as a WalletSignatureChallenge
+func (t OwnershipChallenge) AsWalletSignatureChallenge() (WalletSignatureChallenge, error) {
+	var body WalletSignatureChallenge
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromWalletSignatureChallenge overwrites any union data inside the OwnershipChallenge as the provided WalletSignatureChallenge
+func (t *OwnershipChallenge) FromWalletSignatureChallenge(v WalletSignatureChallenge) error {
+	v.Method = "WALLET_SIGNATURE"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeWalletSignatureChallenge performs a merge with any union data inside the OwnershipChallenge, using the provided WalletSignatureChallenge
+func (t *OwnershipChallenge) MergeWalletSignatureChallenge(v WalletSignatureChallenge) error {
+	v.Method = "WALLET_SIGNATURE"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsLivenessChallenge returns the union data inside the OwnershipChallenge as a LivenessChallenge
+func (t OwnershipChallenge) AsLivenessChallenge() (LivenessChallenge, error) {
+	var body LivenessChallenge
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromLivenessChallenge overwrites any union data inside the OwnershipChallenge as the provided LivenessChallenge
+func (t *OwnershipChallenge) FromLivenessChallenge(v LivenessChallenge) error {
+	v.Method = "LIVENESS"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeLivenessChallenge performs a merge with any union data inside the OwnershipChallenge, using the provided LivenessChallenge
+func (t *OwnershipChallenge) MergeLivenessChallenge(v LivenessChallenge) error {
+	v.Method = "LIVENESS"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t OwnershipChallenge) Discriminator() (string, error) {
+	var discriminator struct {
+		Discriminator string `json:"method"`
+	}
+	err := json.Unmarshal(t.union, &discriminator)
+	return discriminator.Discriminator, err
+}
+
+func (t OwnershipChallenge) ValueByDiscriminator() (interface{}, error) {
+	discriminator, err := t.Discriminator()
+	if err != nil {
+		return nil, err
+	}
+	switch discriminator {
+	case "LIVENESS":
+		return t.AsLivenessChallenge()
+	case "WALLET_SIGNATURE":
+		return t.AsWalletSignatureChallenge()
+	default:
+		return nil, errors.New("unknown discriminator value: " + discriminator)
+	}
+}
+
+func (t OwnershipChallenge) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *OwnershipChallenge) UnmarshalJSON(b []byte) error {
 	err := t.union.UnmarshalJSON(b)
 	return err
 }
@@ -33904,6 +35661,184 @@ func (t *PkrAccountInfo_Beneficiary) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+// AsPolygonWalletIndividualBeneficiary returns the union data inside the PolygonWalletCreateInfo_Beneficiary as a PolygonWalletIndividualBeneficiary
+func (t PolygonWalletCreateInfo_Beneficiary) AsPolygonWalletIndividualBeneficiary() (PolygonWalletIndividualBeneficiary, error) {
+	var body PolygonWalletIndividualBeneficiary
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromPolygonWalletIndividualBeneficiary overwrites any union data inside the PolygonWalletCreateInfo_Beneficiary as the provided PolygonWalletIndividualBeneficiary
+func (t *PolygonWalletCreateInfo_Beneficiary) FromPolygonWalletIndividualBeneficiary(v PolygonWalletIndividualBeneficiary) error {
+	v.BeneficiaryType = "INDIVIDUAL"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergePolygonWalletIndividualBeneficiary performs a merge with any union data inside the PolygonWalletCreateInfo_Beneficiary, using the provided PolygonWalletIndividualBeneficiary
+func (t *PolygonWalletCreateInfo_Beneficiary) MergePolygonWalletIndividualBeneficiary(v PolygonWalletIndividualBeneficiary) error {
+	v.BeneficiaryType = "INDIVIDUAL"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsBusinessBeneficiary returns the union data inside the PolygonWalletCreateInfo_Beneficiary as a BusinessBeneficiary
+func (t PolygonWalletCreateInfo_Beneficiary) AsBusinessBeneficiary() (BusinessBeneficiary, error) {
+	var body BusinessBeneficiary
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromBusinessBeneficiary overwrites any union data inside the PolygonWalletCreateInfo_Beneficiary as the provided BusinessBeneficiary
+func (t *PolygonWalletCreateInfo_Beneficiary) FromBusinessBeneficiary(v BusinessBeneficiary) error {
+	v.BeneficiaryType = "BUSINESS"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeBusinessBeneficiary performs a merge with any union data inside the PolygonWalletCreateInfo_Beneficiary, using the provided BusinessBeneficiary
+func (t *PolygonWalletCreateInfo_Beneficiary) MergeBusinessBeneficiary(v BusinessBeneficiary) error {
+	v.BeneficiaryType = "BUSINESS"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t PolygonWalletCreateInfo_Beneficiary) Discriminator() (string, error) {
+	var discriminator struct {
+		Discriminator string `json:"beneficiaryType"`
+	}
+	err := json.Unmarshal(t.union, &discriminator)
+	return discriminator.Discriminator, err
+}
+
+func (t PolygonWalletCreateInfo_Beneficiary) ValueByDiscriminator() (interface{}, error) {
+	discriminator, err := t.Discriminator()
+	if err != nil {
+		return nil, err
+	}
+	switch discriminator {
+	case "BUSINESS":
+		return t.AsBusinessBeneficiary()
+	case "INDIVIDUAL":
+		return t.AsPolygonWalletIndividualBeneficiary()
+	default:
+		return nil, errors.New("unknown discriminator value: " + discriminator)
+	}
+}
+
+func (t PolygonWalletCreateInfo_Beneficiary) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *PolygonWalletCreateInfo_Beneficiary) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsPolygonWalletIndividualBeneficiary returns the union data inside the PolygonWalletInfo_Beneficiary as a PolygonWalletIndividualBeneficiary
+func (t PolygonWalletInfo_Beneficiary) AsPolygonWalletIndividualBeneficiary() (PolygonWalletIndividualBeneficiary, error) {
+	var body PolygonWalletIndividualBeneficiary
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromPolygonWalletIndividualBeneficiary overwrites any union data inside the PolygonWalletInfo_Beneficiary as the provided PolygonWalletIndividualBeneficiary
+func (t *PolygonWalletInfo_Beneficiary) FromPolygonWalletIndividualBeneficiary(v PolygonWalletIndividualBeneficiary) error {
+	v.BeneficiaryType = "INDIVIDUAL"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergePolygonWalletIndividualBeneficiary performs a merge with any union data inside the PolygonWalletInfo_Beneficiary, using the provided PolygonWalletIndividualBeneficiary
+func (t *PolygonWalletInfo_Beneficiary) MergePolygonWalletIndividualBeneficiary(v PolygonWalletIndividualBeneficiary) error {
+	v.BeneficiaryType = "INDIVIDUAL"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsBusinessBeneficiary returns the union data inside the PolygonWalletInfo_Beneficiary as a BusinessBeneficiary
+func (t PolygonWalletInfo_Beneficiary) AsBusinessBeneficiary() (BusinessBeneficiary, error) {
+	var body BusinessBeneficiary
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromBusinessBeneficiary overwrites any union data inside the PolygonWalletInfo_Beneficiary as the provided BusinessBeneficiary
+func (t *PolygonWalletInfo_Beneficiary) FromBusinessBeneficiary(v BusinessBeneficiary) error {
+	v.BeneficiaryType = "BUSINESS"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeBusinessBeneficiary performs a merge with any union data inside the PolygonWalletInfo_Beneficiary, using the provided BusinessBeneficiary
+func (t *PolygonWalletInfo_Beneficiary) MergeBusinessBeneficiary(v BusinessBeneficiary) error {
+	v.BeneficiaryType = "BUSINESS"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t PolygonWalletInfo_Beneficiary) Discriminator() (string, error) {
+	var discriminator struct {
+		Discriminator string `json:"beneficiaryType"`
+	}
+	err := json.Unmarshal(t.union, &discriminator)
+	return discriminator.Discriminator, err
+}
+
+func (t PolygonWalletInfo_Beneficiary) ValueByDiscriminator() (interface{}, error) {
+	discriminator, err := t.Discriminator()
+	if err != nil {
+		return nil, err
+	}
+	switch discriminator {
+	case "BUSINESS":
+		return t.AsBusinessBeneficiary()
+	case "INDIVIDUAL":
+		return t.AsPolygonWalletIndividualBeneficiary()
+	default:
+		return nil, errors.New("unknown discriminator value: " + discriminator)
+	}
+}
+
+func (t PolygonWalletInfo_Beneficiary) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *PolygonWalletInfo_Beneficiary) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
 // AsAccountDestination returns the union data inside the QuoteDestination as a AccountDestination
 func (t QuoteDestination) AsAccountDestination() (AccountDestination, error) {
 	var body AccountDestination
@@ -34972,6 +36907,184 @@ func (t *ThbAccountInfo_Beneficiary) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+// AsTronWalletIndividualBeneficiary returns the union data inside the TronWalletCreateInfo_Beneficiary as a TronWalletIndividualBeneficiary
+func (t TronWalletCreateInfo_Beneficiary) AsTronWalletIndividualBeneficiary() (TronWalletIndividualBeneficiary, error) {
+	var body TronWalletIndividualBeneficiary
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromTronWalletIndividualBeneficiary overwrites any union data inside the TronWalletCreateInfo_Beneficiary as the provided TronWalletIndividualBeneficiary
+func (t *TronWalletCreateInfo_Beneficiary) FromTronWalletIndividualBeneficiary(v TronWalletIndividualBeneficiary) error {
+	v.BeneficiaryType = "INDIVIDUAL"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeTronWalletIndividualBeneficiary performs a merge with any union data inside the TronWalletCreateInfo_Beneficiary, using the provided TronWalletIndividualBeneficiary
+func (t *TronWalletCreateInfo_Beneficiary) MergeTronWalletIndividualBeneficiary(v TronWalletIndividualBeneficiary) error {
+	v.BeneficiaryType = "INDIVIDUAL"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsBusinessBeneficiary returns the union data inside the TronWalletCreateInfo_Beneficiary as a BusinessBeneficiary
+func (t TronWalletCreateInfo_Beneficiary) AsBusinessBeneficiary() (BusinessBeneficiary, error) {
+	var body BusinessBeneficiary
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromBusinessBeneficiary overwrites any union data inside the TronWalletCreateInfo_Beneficiary as the provided BusinessBeneficiary
+func (t *TronWalletCreateInfo_Beneficiary) FromBusinessBeneficiary(v BusinessBeneficiary) error {
+	v.BeneficiaryType = "BUSINESS"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeBusinessBeneficiary performs a merge with any union data inside the TronWalletCreateInfo_Beneficiary, using the provided BusinessBeneficiary
+func (t *TronWalletCreateInfo_Beneficiary) MergeBusinessBeneficiary(v BusinessBeneficiary) error {
+	v.BeneficiaryType = "BUSINESS"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t TronWalletCreateInfo_Beneficiary) Discriminator() (string, error) {
+	var discriminator struct {
+		Discriminator string `json:"beneficiaryType"`
+	}
+	err := json.Unmarshal(t.union, &discriminator)
+	return discriminator.Discriminator, err
+}
+
+func (t TronWalletCreateInfo_Beneficiary) ValueByDiscriminator() (interface{}, error) {
+	discriminator, err := t.Discriminator()
+	if err != nil {
+		return nil, err
+	}
+	switch discriminator {
+	case "BUSINESS":
+		return t.AsBusinessBeneficiary()
+	case "INDIVIDUAL":
+		return t.AsTronWalletIndividualBeneficiary()
+	default:
+		return nil, errors.New("unknown discriminator value: " + discriminator)
+	}
+}
+
+func (t TronWalletCreateInfo_Beneficiary) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *TronWalletCreateInfo_Beneficiary) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsTronWalletIndividualBeneficiary returns the union data inside the TronWalletInfo_Beneficiary as a TronWalletIndividualBeneficiary
+func (t TronWalletInfo_Beneficiary) AsTronWalletIndividualBeneficiary() (TronWalletIndividualBeneficiary, error) {
+	var body TronWalletIndividualBeneficiary
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromTronWalletIndividualBeneficiary overwrites any union data inside the TronWalletInfo_Beneficiary as the provided TronWalletIndividualBeneficiary
+func (t *TronWalletInfo_Beneficiary) FromTronWalletIndividualBeneficiary(v TronWalletIndividualBeneficiary) error {
+	v.BeneficiaryType = "INDIVIDUAL"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeTronWalletIndividualBeneficiary performs a merge with any union data inside the TronWalletInfo_Beneficiary, using the provided TronWalletIndividualBeneficiary
+func (t *TronWalletInfo_Beneficiary) MergeTronWalletIndividualBeneficiary(v TronWalletIndividualBeneficiary) error {
+	v.BeneficiaryType = "INDIVIDUAL"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsBusinessBeneficiary returns the union data inside the TronWalletInfo_Beneficiary as a BusinessBeneficiary
+func (t TronWalletInfo_Beneficiary) AsBusinessBeneficiary() (BusinessBeneficiary, error) {
+	var body BusinessBeneficiary
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromBusinessBeneficiary overwrites any union data inside the TronWalletInfo_Beneficiary as the provided BusinessBeneficiary
+func (t *TronWalletInfo_Beneficiary) FromBusinessBeneficiary(v BusinessBeneficiary) error {
+	v.BeneficiaryType = "BUSINESS"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeBusinessBeneficiary performs a merge with any union data inside the TronWalletInfo_Beneficiary, using the provided BusinessBeneficiary
+func (t *TronWalletInfo_Beneficiary) MergeBusinessBeneficiary(v BusinessBeneficiary) error {
+	v.BeneficiaryType = "BUSINESS"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t TronWalletInfo_Beneficiary) Discriminator() (string, error) {
+	var discriminator struct {
+		Discriminator string `json:"beneficiaryType"`
+	}
+	err := json.Unmarshal(t.union, &discriminator)
+	return discriminator.Discriminator, err
+}
+
+func (t TronWalletInfo_Beneficiary) ValueByDiscriminator() (interface{}, error) {
+	discriminator, err := t.Discriminator()
+	if err != nil {
+		return nil, err
+	}
+	switch discriminator {
+	case "BUSINESS":
+		return t.AsBusinessBeneficiary()
+	case "INDIVIDUAL":
+		return t.AsTronWalletIndividualBeneficiary()
+	default:
+		return nil, errors.New("unknown discriminator value: " + discriminator)
+	}
+}
+
+func (t TronWalletInfo_Beneficiary) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *TronWalletInfo_Beneficiary) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
 // AsIndividualBeneficiary returns the union data inside the TzsAccountCreateInfo_Beneficiary as a IndividualBeneficiary
 func (t TzsAccountCreateInfo_Beneficiary) AsIndividualBeneficiary() (IndividualBeneficiary, error) {
 	var body IndividualBeneficiary
@@ -35768,6 +37881,34 @@ func (t *WebhookEvent) MergeInternalAccountStatusWebhook(v InternalAccountStatus
 	return err
 }
 
+// AsExternalAccountStatusWebhook returns the union data inside the WebhookEvent as a ExternalAccountStatusWebhook
+func (t WebhookEvent) AsExternalAccountStatusWebhook() (ExternalAccountStatusWebhook, error) {
+	var body ExternalAccountStatusWebhook
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromExternalAccountStatusWebhook overwrites any union data inside the WebhookEvent as the provided ExternalAccountStatusWebhook
+func (t *WebhookEvent) FromExternalAccountStatusWebhook(v ExternalAccountStatusWebhook) error {
+	v.Type = "EXTERNAL_ACCOUNT_STATUS"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeExternalAccountStatusWebhook performs a merge with any union data inside the WebhookEvent, using the provided ExternalAccountStatusWebhook
+func (t *WebhookEvent) MergeExternalAccountStatusWebhook(v ExternalAccountStatusWebhook) error {
+	v.Type = "EXTERNAL_ACCOUNT_STATUS"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
 // AsCustomerStatusWebhook returns the union data inside the WebhookEvent as a CustomerStatusWebhook
 func (t WebhookEvent) AsCustomerStatusWebhook() (CustomerStatusWebhook, error) {
 	var body CustomerStatusWebhook
@@ -36068,6 +38209,8 @@ func (t WebhookEvent) ValueByDiscriminator() (interface{}, error) {
 		return t.AsBulkUploadWebhook()
 	case "CUSTOMER_STATUS":
 		return t.AsCustomerStatusWebhook()
+	case "EXTERNAL_ACCOUNT_STATUS":
+		return t.AsExternalAccountStatusWebhook()
 	case "INCOMING_PAYMENT":
 		return t.AsIncomingPaymentWebhook()
 	case "INTERNAL_ACCOUNT_STATUS":
@@ -37085,6 +39228,16 @@ type ClientInterface interface {
 	// GetCustomerExternalAccountByID request
 	GetCustomerExternalAccountByID(ctx context.Context, externalAccountID string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// CreateExternalAccountOwnershipChallengeWithBody request with any body
+	CreateExternalAccountOwnershipChallengeWithBody(ctx context.Context, externalAccountID string, params *CreateExternalAccountOwnershipChallengeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	CreateExternalAccountOwnershipChallenge(ctx context.Context, externalAccountID string, params *CreateExternalAccountOwnershipChallengeParams, body CreateExternalAccountOwnershipChallengeJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// VerifyExternalAccountOwnershipWithBody request with any body
+	VerifyExternalAccountOwnershipWithBody(ctx context.Context, externalAccountID string, params *VerifyExternalAccountOwnershipParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	VerifyExternalAccountOwnership(ctx context.Context, externalAccountID string, params *VerifyExternalAccountOwnershipParams, body VerifyExternalAccountOwnershipJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListCustomerInternalAccounts request
 	ListCustomerInternalAccounts(ctx context.Context, params *ListCustomerInternalAccountsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -37457,6 +39610,16 @@ type ClientInterface interface {
 	// GetPlatformExternalAccountByID request
 	GetPlatformExternalAccountByID(ctx context.Context, externalAccountID string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// CreatePlatformExternalAccountOwnershipChallengeWithBody request with any body
+	CreatePlatformExternalAccountOwnershipChallengeWithBody(ctx context.Context, externalAccountID string, params *CreatePlatformExternalAccountOwnershipChallengeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	CreatePlatformExternalAccountOwnershipChallenge(ctx context.Context, externalAccountID string, params *CreatePlatformExternalAccountOwnershipChallengeParams, body CreatePlatformExternalAccountOwnershipChallengeJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// VerifyPlatformExternalAccountOwnershipWithBody request with any body
+	VerifyPlatformExternalAccountOwnershipWithBody(ctx context.Context, externalAccountID string, params *VerifyPlatformExternalAccountOwnershipParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	VerifyPlatformExternalAccountOwnership(ctx context.Context, externalAccountID string, params *VerifyPlatformExternalAccountOwnershipParams, body VerifyPlatformExternalAccountOwnershipJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetPlatformFees request
 	GetPlatformFees(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -37590,6 +39753,9 @@ type ClientInterface interface {
 
 	// GetAvailableUmaProviders request
 	GetAvailableUmaProviders(ctx context.Context, params *GetAvailableUmaProvidersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListVasps request
+	ListVasps(ctx context.Context, params *ListVaspsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListVerifications request
 	ListVerifications(ctx context.Context, params *ListVerificationsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -38485,6 +40651,54 @@ func (c *Client) DeleteCustomerExternalAccountByID(ctx context.Context, external
 
 func (c *Client) GetCustomerExternalAccountByID(ctx context.Context, externalAccountID string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetCustomerExternalAccountByIDRequest(c.Server, externalAccountID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) CreateExternalAccountOwnershipChallengeWithBody(ctx context.Context, externalAccountID string, params *CreateExternalAccountOwnershipChallengeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateExternalAccountOwnershipChallengeRequestWithBody(c.Server, externalAccountID, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) CreateExternalAccountOwnershipChallenge(ctx context.Context, externalAccountID string, params *CreateExternalAccountOwnershipChallengeParams, body CreateExternalAccountOwnershipChallengeJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateExternalAccountOwnershipChallengeRequest(c.Server, externalAccountID, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) VerifyExternalAccountOwnershipWithBody(ctx context.Context, externalAccountID string, params *VerifyExternalAccountOwnershipParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewVerifyExternalAccountOwnershipRequestWithBody(c.Server, externalAccountID, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) VerifyExternalAccountOwnership(ctx context.Context, externalAccountID string, params *VerifyExternalAccountOwnershipParams, body VerifyExternalAccountOwnershipJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewVerifyExternalAccountOwnershipRequest(c.Server, externalAccountID, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -40115,6 +42329,54 @@ func (c *Client) GetPlatformExternalAccountByID(ctx context.Context, externalAcc
 	return c.Client.Do(req)
 }
 
+func (c *Client) CreatePlatformExternalAccountOwnershipChallengeWithBody(ctx context.Context, externalAccountID string, params *CreatePlatformExternalAccountOwnershipChallengeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreatePlatformExternalAccountOwnershipChallengeRequestWithBody(c.Server, externalAccountID, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) CreatePlatformExternalAccountOwnershipChallenge(ctx context.Context, externalAccountID string, params *CreatePlatformExternalAccountOwnershipChallengeParams, body CreatePlatformExternalAccountOwnershipChallengeJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreatePlatformExternalAccountOwnershipChallengeRequest(c.Server, externalAccountID, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) VerifyPlatformExternalAccountOwnershipWithBody(ctx context.Context, externalAccountID string, params *VerifyPlatformExternalAccountOwnershipParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewVerifyPlatformExternalAccountOwnershipRequestWithBody(c.Server, externalAccountID, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) VerifyPlatformExternalAccountOwnership(ctx context.Context, externalAccountID string, params *VerifyPlatformExternalAccountOwnershipParams, body VerifyPlatformExternalAccountOwnershipJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewVerifyPlatformExternalAccountOwnershipRequest(c.Server, externalAccountID, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 func (c *Client) GetPlatformFees(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetPlatformFeesRequest(c.Server)
 	if err != nil {
@@ -40693,6 +42955,18 @@ func (c *Client) CreateTransferOut(ctx context.Context, params *CreateTransferOu
 
 func (c *Client) GetAvailableUmaProviders(ctx context.Context, params *GetAvailableUmaProvidersParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetAvailableUmaProvidersRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) ListVasps(ctx context.Context, params *ListVaspsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListVaspsRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -44117,6 +46391,130 @@ func NewGetCustomerExternalAccountByIDRequest(server string, externalAccountID s
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateExternalAccountOwnershipChallengeRequest calls the generic CreateExternalAccountOwnershipChallenge builder with application/json body
+func NewCreateExternalAccountOwnershipChallengeRequest(server string, externalAccountID string, params *CreateExternalAccountOwnershipChallengeParams, body CreateExternalAccountOwnershipChallengeJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateExternalAccountOwnershipChallengeRequestWithBody(server, externalAccountID, params, "application/json", bodyReader)
+}
+
+// NewCreateExternalAccountOwnershipChallengeRequestWithBody generates requests for CreateExternalAccountOwnershipChallenge with any type of body
+func NewCreateExternalAccountOwnershipChallengeRequestWithBody(server string, externalAccountID string, params *CreateExternalAccountOwnershipChallengeParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "externalAccountId", externalAccountID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/customers/external-accounts/%s/challenge", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewVerifyExternalAccountOwnershipRequest calls the generic VerifyExternalAccountOwnership builder with application/json body
+func NewVerifyExternalAccountOwnershipRequest(server string, externalAccountID string, params *VerifyExternalAccountOwnershipParams, body VerifyExternalAccountOwnershipJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewVerifyExternalAccountOwnershipRequestWithBody(server, externalAccountID, params, "application/json", bodyReader)
+}
+
+// NewVerifyExternalAccountOwnershipRequestWithBody generates requests for VerifyExternalAccountOwnership with any type of body
+func NewVerifyExternalAccountOwnershipRequestWithBody(server string, externalAccountID string, params *VerifyExternalAccountOwnershipParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "externalAccountId", externalAccountID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/customers/external-accounts/%s/verify", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -51064,6 +53462,130 @@ func NewGetPlatformExternalAccountByIDRequest(server string, externalAccountID s
 	return req, nil
 }
 
+// NewCreatePlatformExternalAccountOwnershipChallengeRequest calls the generic CreatePlatformExternalAccountOwnershipChallenge builder with application/json body
+func NewCreatePlatformExternalAccountOwnershipChallengeRequest(server string, externalAccountID string, params *CreatePlatformExternalAccountOwnershipChallengeParams, body CreatePlatformExternalAccountOwnershipChallengeJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreatePlatformExternalAccountOwnershipChallengeRequestWithBody(server, externalAccountID, params, "application/json", bodyReader)
+}
+
+// NewCreatePlatformExternalAccountOwnershipChallengeRequestWithBody generates requests for CreatePlatformExternalAccountOwnershipChallenge with any type of body
+func NewCreatePlatformExternalAccountOwnershipChallengeRequestWithBody(server string, externalAccountID string, params *CreatePlatformExternalAccountOwnershipChallengeParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "externalAccountId", externalAccountID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/platform/external-accounts/%s/challenge", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewVerifyPlatformExternalAccountOwnershipRequest calls the generic VerifyPlatformExternalAccountOwnership builder with application/json body
+func NewVerifyPlatformExternalAccountOwnershipRequest(server string, externalAccountID string, params *VerifyPlatformExternalAccountOwnershipParams, body VerifyPlatformExternalAccountOwnershipJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewVerifyPlatformExternalAccountOwnershipRequestWithBody(server, externalAccountID, params, "application/json", bodyReader)
+}
+
+// NewVerifyPlatformExternalAccountOwnershipRequestWithBody generates requests for VerifyPlatformExternalAccountOwnership with any type of body
+func NewVerifyPlatformExternalAccountOwnershipRequestWithBody(server string, externalAccountID string, params *VerifyPlatformExternalAccountOwnershipParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "externalAccountId", externalAccountID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/platform/external-accounts/%s/verify", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewGetPlatformFeesRequest generates requests for GetPlatformFees
 func NewGetPlatformFeesRequest(server string) (*http.Request, error) {
 	var err error
@@ -53535,6 +56057,72 @@ func NewGetAvailableUmaProvidersRequest(server string, params *GetAvailableUmaPr
 	return req, nil
 }
 
+// NewListVaspsRequest generates requests for ListVasps
+func NewListVaspsRequest(server string, params *ListVaspsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/vasps")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListVerificationsRequest generates requests for ListVerifications
 func NewListVerificationsRequest(server string, params *ListVerificationsParams) (*http.Request, error) {
 	var err error
@@ -54385,6 +56973,16 @@ type ClientWithResponsesInterface interface {
 	// GetCustomerExternalAccountByIDWithResponse request
 	GetCustomerExternalAccountByIDWithResponse(ctx context.Context, externalAccountID string, reqEditors ...RequestEditorFn) (*GetCustomerExternalAccountByIDResponse, error)
 
+	// CreateExternalAccountOwnershipChallengeWithBodyWithResponse request with any body
+	CreateExternalAccountOwnershipChallengeWithBodyWithResponse(ctx context.Context, externalAccountID string, params *CreateExternalAccountOwnershipChallengeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateExternalAccountOwnershipChallengeResponse, error)
+
+	CreateExternalAccountOwnershipChallengeWithResponse(ctx context.Context, externalAccountID string, params *CreateExternalAccountOwnershipChallengeParams, body CreateExternalAccountOwnershipChallengeJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateExternalAccountOwnershipChallengeResponse, error)
+
+	// VerifyExternalAccountOwnershipWithBodyWithResponse request with any body
+	VerifyExternalAccountOwnershipWithBodyWithResponse(ctx context.Context, externalAccountID string, params *VerifyExternalAccountOwnershipParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*VerifyExternalAccountOwnershipResponse, error)
+
+	VerifyExternalAccountOwnershipWithResponse(ctx context.Context, externalAccountID string, params *VerifyExternalAccountOwnershipParams, body VerifyExternalAccountOwnershipJSONRequestBody, reqEditors ...RequestEditorFn) (*VerifyExternalAccountOwnershipResponse, error)
+
 	// ListCustomerInternalAccountsWithResponse request
 	ListCustomerInternalAccountsWithResponse(ctx context.Context, params *ListCustomerInternalAccountsParams, reqEditors ...RequestEditorFn) (*ListCustomerInternalAccountsResponse, error)
 
@@ -54757,6 +57355,16 @@ type ClientWithResponsesInterface interface {
 	// GetPlatformExternalAccountByIDWithResponse request
 	GetPlatformExternalAccountByIDWithResponse(ctx context.Context, externalAccountID string, reqEditors ...RequestEditorFn) (*GetPlatformExternalAccountByIDResponse, error)
 
+	// CreatePlatformExternalAccountOwnershipChallengeWithBodyWithResponse request with any body
+	CreatePlatformExternalAccountOwnershipChallengeWithBodyWithResponse(ctx context.Context, externalAccountID string, params *CreatePlatformExternalAccountOwnershipChallengeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreatePlatformExternalAccountOwnershipChallengeResponse, error)
+
+	CreatePlatformExternalAccountOwnershipChallengeWithResponse(ctx context.Context, externalAccountID string, params *CreatePlatformExternalAccountOwnershipChallengeParams, body CreatePlatformExternalAccountOwnershipChallengeJSONRequestBody, reqEditors ...RequestEditorFn) (*CreatePlatformExternalAccountOwnershipChallengeResponse, error)
+
+	// VerifyPlatformExternalAccountOwnershipWithBodyWithResponse request with any body
+	VerifyPlatformExternalAccountOwnershipWithBodyWithResponse(ctx context.Context, externalAccountID string, params *VerifyPlatformExternalAccountOwnershipParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*VerifyPlatformExternalAccountOwnershipResponse, error)
+
+	VerifyPlatformExternalAccountOwnershipWithResponse(ctx context.Context, externalAccountID string, params *VerifyPlatformExternalAccountOwnershipParams, body VerifyPlatformExternalAccountOwnershipJSONRequestBody, reqEditors ...RequestEditorFn) (*VerifyPlatformExternalAccountOwnershipResponse, error)
+
 	// GetPlatformFeesWithResponse request
 	GetPlatformFeesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetPlatformFeesResponse, error)
 
@@ -54890,6 +57498,9 @@ type ClientWithResponsesInterface interface {
 
 	// GetAvailableUmaProvidersWithResponse request
 	GetAvailableUmaProvidersWithResponse(ctx context.Context, params *GetAvailableUmaProvidersParams, reqEditors ...RequestEditorFn) (*GetAvailableUmaProvidersResponse, error)
+
+	// ListVaspsWithResponse request
+	ListVaspsWithResponse(ctx context.Context, params *ListVaspsParams, reqEditors ...RequestEditorFn) (*ListVaspsResponse, error)
 
 	// ListVerificationsWithResponse request
 	ListVerificationsWithResponse(ctx context.Context, params *ListVerificationsParams, reqEditors ...RequestEditorFn) (*ListVerificationsResponse, error)
@@ -56514,6 +59125,66 @@ func (r GetCustomerExternalAccountByIDResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetCustomerExternalAccountByIDResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type CreateExternalAccountOwnershipChallengeResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	JSON201      *OwnershipChallenge
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateExternalAccountOwnershipChallengeResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateExternalAccountOwnershipChallengeResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateExternalAccountOwnershipChallengeResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type VerifyExternalAccountOwnershipResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	JSON200      *ExternalAccount
+}
+
+// Status returns HTTPResponse.Status
+func (r VerifyExternalAccountOwnershipResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r VerifyExternalAccountOwnershipResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r VerifyExternalAccountOwnershipResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -59603,6 +62274,66 @@ func (r GetPlatformExternalAccountByIDResponse) ContentType() string {
 	return ""
 }
 
+type CreatePlatformExternalAccountOwnershipChallengeResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	JSON201      *OwnershipChallenge
+}
+
+// Status returns HTTPResponse.Status
+func (r CreatePlatformExternalAccountOwnershipChallengeResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreatePlatformExternalAccountOwnershipChallengeResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreatePlatformExternalAccountOwnershipChallengeResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type VerifyPlatformExternalAccountOwnershipResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	JSON200      *ExternalAccount
+}
+
+// Status returns HTTPResponse.Status
+func (r VerifyPlatformExternalAccountOwnershipResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r VerifyPlatformExternalAccountOwnershipResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r VerifyPlatformExternalAccountOwnershipResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetPlatformFeesResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -60682,6 +63413,36 @@ func (r GetAvailableUmaProvidersResponse) ContentType() string {
 	return ""
 }
 
+type ListVaspsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	JSON200      *VaspList
+}
+
+// Status returns HTTPResponse.Status
+func (r ListVaspsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListVaspsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListVaspsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListVerificationsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -61638,6 +64399,40 @@ func (c *ClientWithResponses) GetCustomerExternalAccountByIDWithResponse(ctx con
 		return nil, err
 	}
 	return ParseGetCustomerExternalAccountByIDResponse(rsp)
+}
+
+// CreateExternalAccountOwnershipChallengeWithBodyWithResponse request with arbitrary body returning *CreateExternalAccountOwnershipChallengeResponse
+func (c *ClientWithResponses) CreateExternalAccountOwnershipChallengeWithBodyWithResponse(ctx context.Context, externalAccountID string, params *CreateExternalAccountOwnershipChallengeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateExternalAccountOwnershipChallengeResponse, error) {
+	rsp, err := c.CreateExternalAccountOwnershipChallengeWithBody(ctx, externalAccountID, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateExternalAccountOwnershipChallengeResponse(rsp)
+}
+
+func (c *ClientWithResponses) CreateExternalAccountOwnershipChallengeWithResponse(ctx context.Context, externalAccountID string, params *CreateExternalAccountOwnershipChallengeParams, body CreateExternalAccountOwnershipChallengeJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateExternalAccountOwnershipChallengeResponse, error) {
+	rsp, err := c.CreateExternalAccountOwnershipChallenge(ctx, externalAccountID, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateExternalAccountOwnershipChallengeResponse(rsp)
+}
+
+// VerifyExternalAccountOwnershipWithBodyWithResponse request with arbitrary body returning *VerifyExternalAccountOwnershipResponse
+func (c *ClientWithResponses) VerifyExternalAccountOwnershipWithBodyWithResponse(ctx context.Context, externalAccountID string, params *VerifyExternalAccountOwnershipParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*VerifyExternalAccountOwnershipResponse, error) {
+	rsp, err := c.VerifyExternalAccountOwnershipWithBody(ctx, externalAccountID, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseVerifyExternalAccountOwnershipResponse(rsp)
+}
+
+func (c *ClientWithResponses) VerifyExternalAccountOwnershipWithResponse(ctx context.Context, externalAccountID string, params *VerifyExternalAccountOwnershipParams, body VerifyExternalAccountOwnershipJSONRequestBody, reqEditors ...RequestEditorFn) (*VerifyExternalAccountOwnershipResponse, error) {
+	rsp, err := c.VerifyExternalAccountOwnership(ctx, externalAccountID, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseVerifyExternalAccountOwnershipResponse(rsp)
 }
 
 // ListCustomerInternalAccountsWithResponse request returning *ListCustomerInternalAccountsResponse
@@ -62822,6 +65617,40 @@ func (c *ClientWithResponses) GetPlatformExternalAccountByIDWithResponse(ctx con
 	return ParseGetPlatformExternalAccountByIDResponse(rsp)
 }
 
+// CreatePlatformExternalAccountOwnershipChallengeWithBodyWithResponse request with arbitrary body returning *CreatePlatformExternalAccountOwnershipChallengeResponse
+func (c *ClientWithResponses) CreatePlatformExternalAccountOwnershipChallengeWithBodyWithResponse(ctx context.Context, externalAccountID string, params *CreatePlatformExternalAccountOwnershipChallengeParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreatePlatformExternalAccountOwnershipChallengeResponse, error) {
+	rsp, err := c.CreatePlatformExternalAccountOwnershipChallengeWithBody(ctx, externalAccountID, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreatePlatformExternalAccountOwnershipChallengeResponse(rsp)
+}
+
+func (c *ClientWithResponses) CreatePlatformExternalAccountOwnershipChallengeWithResponse(ctx context.Context, externalAccountID string, params *CreatePlatformExternalAccountOwnershipChallengeParams, body CreatePlatformExternalAccountOwnershipChallengeJSONRequestBody, reqEditors ...RequestEditorFn) (*CreatePlatformExternalAccountOwnershipChallengeResponse, error) {
+	rsp, err := c.CreatePlatformExternalAccountOwnershipChallenge(ctx, externalAccountID, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreatePlatformExternalAccountOwnershipChallengeResponse(rsp)
+}
+
+// VerifyPlatformExternalAccountOwnershipWithBodyWithResponse request with arbitrary body returning *VerifyPlatformExternalAccountOwnershipResponse
+func (c *ClientWithResponses) VerifyPlatformExternalAccountOwnershipWithBodyWithResponse(ctx context.Context, externalAccountID string, params *VerifyPlatformExternalAccountOwnershipParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*VerifyPlatformExternalAccountOwnershipResponse, error) {
+	rsp, err := c.VerifyPlatformExternalAccountOwnershipWithBody(ctx, externalAccountID, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseVerifyPlatformExternalAccountOwnershipResponse(rsp)
+}
+
+func (c *ClientWithResponses) VerifyPlatformExternalAccountOwnershipWithResponse(ctx context.Context, externalAccountID string, params *VerifyPlatformExternalAccountOwnershipParams, body VerifyPlatformExternalAccountOwnershipJSONRequestBody, reqEditors ...RequestEditorFn) (*VerifyPlatformExternalAccountOwnershipResponse, error) {
+	rsp, err := c.VerifyPlatformExternalAccountOwnership(ctx, externalAccountID, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseVerifyPlatformExternalAccountOwnershipResponse(rsp)
+}
+
 // GetPlatformFeesWithResponse request returning *GetPlatformFeesResponse
 func (c *ClientWithResponses) GetPlatformFeesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetPlatformFeesResponse, error) {
 	rsp, err := c.GetPlatformFees(ctx, reqEditors...)
@@ -63248,6 +66077,15 @@ func (c *ClientWithResponses) GetAvailableUmaProvidersWithResponse(ctx context.C
 		return nil, err
 	}
 	return ParseGetAvailableUmaProvidersResponse(rsp)
+}
+
+// ListVaspsWithResponse request returning *ListVaspsResponse
+func (c *ClientWithResponses) ListVaspsWithResponse(ctx context.Context, params *ListVaspsParams, reqEditors ...RequestEditorFn) (*ListVaspsResponse, error) {
+	rsp, err := c.ListVasps(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListVaspsResponse(rsp)
 }
 
 // ListVerificationsWithResponse request returning *ListVerificationsResponse
@@ -64718,6 +67556,58 @@ func ParseGetCustomerExternalAccountByIDResponse(rsp *http.Response) (*GetCustom
 	}
 
 	response := &GetCustomerExternalAccountByIDResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ExternalAccount
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCreateExternalAccountOwnershipChallengeResponse parses an HTTP response from a CreateExternalAccountOwnershipChallengeWithResponse call
+func ParseCreateExternalAccountOwnershipChallengeResponse(rsp *http.Response) (*CreateExternalAccountOwnershipChallengeResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateExternalAccountOwnershipChallengeResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest OwnershipChallenge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseVerifyExternalAccountOwnershipResponse parses an HTTP response from a VerifyExternalAccountOwnershipWithResponse call
+func ParseVerifyExternalAccountOwnershipResponse(rsp *http.Response) (*VerifyExternalAccountOwnershipResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &VerifyExternalAccountOwnershipResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}
@@ -67596,6 +70486,58 @@ func ParseGetPlatformExternalAccountByIDResponse(rsp *http.Response) (*GetPlatfo
 	return response, nil
 }
 
+// ParseCreatePlatformExternalAccountOwnershipChallengeResponse parses an HTTP response from a CreatePlatformExternalAccountOwnershipChallengeWithResponse call
+func ParseCreatePlatformExternalAccountOwnershipChallengeResponse(rsp *http.Response) (*CreatePlatformExternalAccountOwnershipChallengeResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreatePlatformExternalAccountOwnershipChallengeResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest OwnershipChallenge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseVerifyPlatformExternalAccountOwnershipResponse parses an HTTP response from a VerifyPlatformExternalAccountOwnershipWithResponse call
+func ParseVerifyPlatformExternalAccountOwnershipResponse(rsp *http.Response) (*VerifyPlatformExternalAccountOwnershipResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &VerifyPlatformExternalAccountOwnershipResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ExternalAccount
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseGetPlatformFeesResponse parses an HTTP response from a GetPlatformFeesWithResponse call
 func ParseGetPlatformFeesResponse(rsp *http.Response) (*GetPlatformFeesResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -68515,6 +71457,32 @@ func ParseGetAvailableUmaProvidersResponse(rsp *http.Response) (*GetAvailableUma
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest UmaProviderListResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListVaspsResponse parses an HTTP response from a ListVaspsWithResponse call
+func ParseListVaspsResponse(rsp *http.Response) (*ListVaspsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListVaspsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest VaspList
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
