@@ -50,6 +50,8 @@ var Examples = map[string]string{
 	"customers list":           "causeway customers list --deleted",
 	"customers show":           "causeway customers show Customer:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e55",
 	"customers terms list":     "causeway customers terms list",
+	"customers vasps list":     "causeway customers vasps list",
+	"customers vasps import":   "causeway customers vasps import custodians.csv --dry-run --actor ana",
 	"customers terms set":      "causeway customers terms set 2026-03 https://example.com/terms/2026-03 --actor ana",
 	"customers erase":          "causeway customers erase Customer:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e55 --now --actor ana",
 	"agents list":              "causeway agents list --waiting",

@@ -24,6 +24,7 @@ var CommandRights = []CommandRight{
 	{"corridors set", KeepBooks, true},
 	{"customers erase", ManageService, true},
 	{"customers terms set", ManageService, false},
+	{"customers vasps import", ManageService, false},
 	{"documents show", ViewPersonalData, true},
 	{"jobs discard", Operate, false},
 	{"jobs retry", Operate, false},

@@ -28,6 +28,7 @@ const (
 	OperatorResetPlatform   OperatorActionKind = "RESET_PLATFORM"  // its name is the successor
 	OperatorErasedCustomer  OperatorActionKind = "ERASE_CUSTOMER"
 	OperatorSetTerms        OperatorActionKind = "SET_END_USER_TERMS" // its name is the version
+	OperatorImportedVASPs   OperatorActionKind = "IMPORT_VASPS"
 
 	OperatorSetLimit     OperatorActionKind = "SET_LIMIT" // its name is the limit and its amounts
 	OperatorClearedLimit OperatorActionKind = "CLEAR_LIMIT"
