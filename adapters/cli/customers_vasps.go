@@ -40,7 +40,7 @@ func (c vaspsListCommand) Run(ctx context.Context, env *Env) error {
 type vaspsImportCommand struct {
 	DatabaseFlags
 	outputFlag
-	File   string `arg:"" type:"existingfile" help:"CSV with the row name,url first, and one custodian in each other row. The url may be empty."`
+	File   string `arg:"" type:"path" help:"CSV with the row name,url first, and one custodian in each other row. The url may be empty."`
 	DryRun bool   `help:"Only print what would change."`
 	actorFlag
 }
