@@ -67,7 +67,8 @@ var wantOutput = map[string]map[string]int{
 		`SEPA has 258 business days in 2027`: 1, `No payment waits`: 2},
 	"receivables.md": {`"owed":8000`: 1, `"owed":3000`: 1, `"status":"WRITTEN_OFF".*"owed":0`: 1,
 		`USD +1 +30\.00 +0\.00 +0\.00 +0\.00 +30\.00`: 1, `All \d+ rules passed\.`: 1},
-	"reconciliation.md": {`break MISSING_IN_LEDGER +1`: 1, `"id":"Reconciliation:`: 1},
+	"reconciliation.md":   {`break MISSING_IN_LEDGER +1`: 1, `"id":"Reconciliation:`: 1},
+	"wallet-ownership.md": {`"messageToSign":"Sandbox asks you`: 1, `"status":"ACTIVE"`: 1},
 }
 
 func TestDocuments_CommandsWork(t *testing.T) {
