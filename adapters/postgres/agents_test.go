@@ -103,11 +103,7 @@ func TestAgents_TokensAcrossPlatforms(t *testing.T) {
 		}
 		return nil
 	})
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: c.url, MaxConnections: 2, Clock: portstest.NewFakeClock(noon), IDs: generator})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
+	db := openWith(t, postgres.Options{URL: c.url, MaxConnections: 2, Clock: portstest.NewFakeClock(noon), IDs: generator})
 	asked := []agent.TokenHash{{}, {1}, {2}, {3}}
 	hereToken := ports.AgentToken{Platform: c.platform.ID, Environment: platform.Sandbox, Agent: here.ID, Customer: ana.ID,
 		Permissions: here.Policy.Permissions, Hash: agent.TokenHash{1}}

@@ -18,12 +18,8 @@ func TestBackupVerifications_AreKept(t *testing.T) {
 	// A result is kept as it is, and read newest first; the metrics have the last one and the last that passed. One of another server
 	// is refused. Nobody changes them.
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: pgtest.New(t), AllPlatforms: true, MaxConnections: 2,
+	db := openWith(t, postgres.Options{URL: pgtest.New(t), AllPlatforms: true, MaxConnections: 2,
 		Clock: portstest.NewFakeClock(now)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
 	var system string
 	if err := db.SQL().QueryRow("SELECT system_identifier::text FROM pg_control_system()").Scan(&system); err != nil {
 		t.Fatal(err)

@@ -24,11 +24,7 @@ func TestDo_WrongClockDoesNotPost(t *testing.T) {
 	// Recorded time does not move, and as soon as the clock is right the process posts again.
 	url := pgtest.New(t)
 	clock := new(portstest.OffsetClock)
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2, Clock: clock})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
+	db := openWith(t, postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2, Clock: clock})
 	platform := newPlatform(t, "Here").ID
 	deposit := func(n byte) error {
 		return db.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {

@@ -22,12 +22,8 @@ import (
 func TestOpen_SessionsHaveTheirOwnSettings(t *testing.T) {
 	t.Parallel()
 	// The settings that statements depend on are those of the session, whatever the server's are.
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: pgtest.New(t), MaxConnections: 1, MaxReadConnections: 1,
+	db := openWith(t, postgres.Options{URL: pgtest.New(t), MaxConnections: 1, MaxReadConnections: 1,
 		Clock: portstest.NewFakeClock(noon)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
 	common := map[string]string{"jit": "off", "random_page_cost": "1.1", "TimeZone": "UTC", "lock_timeout": "3s", "statement_timeout": "30s",
 		"enable_seqscan": "off", "plan_cache_mode": "force_generic_plan", "client_connection_check_interval": "5s", "role": "causeway_service"}
 	work, reads := maps.Clone(common), maps.Clone(common)
@@ -56,15 +52,11 @@ func TestOpen_FindsThePrimary(t *testing.T) {
 	t.Parallel()
 	// With target_session_attrs=read-write, as operators set it for a failover, all connections are
 	// to the primary, including those of readers, whose sessions are read-only.
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: pgtest.New(t) + "&target_session_attrs=read-write", MaxConnections: 1,
+	db := openWith(t, postgres.Options{URL: pgtest.New(t) + "&target_session_attrs=read-write", MaxConnections: 1,
 		MaxReadConnections: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
 
 	var refused *pgconn.PgError
-	_, err = db.ReadPool().Exec(t.Context(), "DELETE FROM quotes")
+	_, err := db.ReadPool().Exec(t.Context(), "DELETE FROM quotes")
 	if !errors.As(err, &refused) || refused.Code != "25006" {
 		t.Errorf("a reader writes: got %v, want that its transaction is read-only", err)
 	}
@@ -167,16 +159,12 @@ func TestOpen_ReadersHaveTheirOwnConnections(t *testing.T) {
 	t.Parallel()
 	// Reads that hold all connections of their pool take none from units of work, and the other
 	// way round.
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: pgtest.New(t), MaxConnections: 1, MaxReadConnections: 1,
+	db := openWith(t, postgres.Options{URL: pgtest.New(t), MaxConnections: 1, MaxReadConnections: 1,
 		Clock: portstest.NewFakeClock(noon)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 
-	err = pgx.BeginFunc(ctx, db.ReadPool(), func(pgx.Tx) error {
+	err := pgx.BeginFunc(ctx, db.ReadPool(), func(pgx.Tx) error {
 		return db.Ping(ctx)
 	})
 	if err != nil {
@@ -193,12 +181,8 @@ func TestOpen_ReadersHaveTheirOwnConnections(t *testing.T) {
 func TestReaders_ReadWithoutConnectionsOfWork(t *testing.T) {
 	t.Parallel()
 	// Readers read while units of work hold all of their connections, and cannot write.
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: pgtest.New(t), MaxConnections: 1, MaxReadConnections: 1, AllPlatforms: true,
+	db := openWith(t, postgres.Options{URL: pgtest.New(t), MaxConnections: 1, MaxReadConnections: 1, AllPlatforms: true,
 		Clock: portstest.NewFakeClock(noon)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	platform := newPlatform(t, "P")
@@ -207,7 +191,7 @@ func TestReaders_ReadWithoutConnectionsOfWork(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	err = pgx.BeginFunc(ctx, db.Pool(), func(pgx.Tx) error {
+	err := pgx.BeginFunc(ctx, db.Pool(), func(pgx.Tx) error {
 		_, err := db.Readers().Platform(ctx, platform.ID)
 		return err
 	})

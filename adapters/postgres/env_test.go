@@ -66,8 +66,14 @@ func openDB(t testing.TB, url string) *postgres.DB {
 
 func openDBAt(t testing.TB, url string, clock ports.Clock) *postgres.DB {
 	t.Helper()
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 8, Clock: clock, IDs: generator,
+	return openWith(t, postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 8, Clock: clock, IDs: generator,
 		Tracer: statements.Trace(t, url)})
+}
+
+// openWith opens a database until the end of the test.
+func openWith(t testing.TB, o postgres.Options) *postgres.DB {
+	t.Helper()
+	db, err := postgres.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,11 +43,7 @@ func TestInvitations_ReadByCodeAcrossPlatforms(t *testing.T) {
 		}
 		return tx.CreateInvitation(ctx, created)
 	})
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: c.url, MaxConnections: 2, Clock: portstest.NewFakeClock(noon), IDs: generator})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
+	db := openWith(t, postgres.Options{URL: c.url, MaxConnections: 2, Clock: portstest.NewFakeClock(noon), IDs: generator})
 	scoped := func(p platform.Platform) context.Context { return ports.ForPlatform(t.Context(), p.ID) }
 
 	for name, c := range map[string]struct {

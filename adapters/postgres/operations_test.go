@@ -17,12 +17,8 @@ func TestOperations_CountsQueues(t *testing.T) {
 	// and so are webhooks. Transactions are stuck if their job is dead or long overdue, unless they
 	// are final. Verifications count that wait for an operator. Postings count as unsealed, and lag only if nothing was sealed for minutes.
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: pgtest.New(t), AllPlatforms: true, MaxConnections: 2,
+	db := openWith(t, postgres.Options{URL: pgtest.New(t), AllPlatforms: true, MaxConnections: 2,
 		Clock: portstest.NewFakeClock(now)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
 	const platform, sandbox = "'11111111-1111-4111-8111-111111111111'", "'22222222-1111-4111-8111-111111111111'"
 	for _, statement := range []string{
 		`INSERT INTO platforms (id, name, environment, regulated, uma_domain, currencies, created_at, updated_at)

@@ -274,11 +274,7 @@ func TestPeople_VisibleForAllPlatformsOnly(t *testing.T) {
 		t.Errorf("people can be deleted: %v", err)
 	}
 
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: c.url, MaxConnections: 1, Clock: portstest.NewFakeClock(noon), IDs: generator})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
+	db := openWith(t, postgres.Options{URL: c.url, MaxConnections: 1, Clock: portstest.NewFakeClock(noon), IDs: generator})
 	for name, scope := range map[string]struct {
 		ctx  context.Context
 		want int

@@ -27,16 +27,12 @@ func openWithCipher(t *testing.T, c *env) (*postgres.DB, ports.Cipher) {
 		t.Fatal(err)
 	}
 	var cipher ports.Cipher
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: c.url, AllPlatforms: true, MaxConnections: 4,
+	db := openWith(t, postgres.Options{URL: c.url, AllPlatforms: true, MaxConnections: 4,
 		Clock: portstest.NewFakeClock(noon), IDs: generator,
 		NewCipher: func(store ports.DataKeyStore) ports.Cipher {
 			cipher = encryption.NewDataKeys(store, sealer, portstest.NewFakeClock(noon))
 			return cipher
 		}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
 	return db, cipher
 }
 

@@ -14,12 +14,8 @@ import (
 func TestOpen_IdleConnectionsOfPoolsAreClosed(t *testing.T) {
 	t.Parallel()
 	// A pool opens connections as they are needed, up to its maximum, closes all that nothing needs any more, and opens others.
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: pgtest.New(t), MaxConnections: 4, MaxReadConnections: 2,
+	db := openWith(t, postgres.Options{URL: pgtest.New(t), MaxConnections: 4, MaxReadConnections: 2,
 		PoolIdleTime: 20 * time.Millisecond, Clock: portstest.NewFakeClock(noon)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
 	for pool, most := range map[*pgxpool.Pool]int{db.Pool(): 4, db.ReadPool(): 2} {
 		var held []*pgxpool.Conn
 		for range most {

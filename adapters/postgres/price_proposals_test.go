@@ -90,11 +90,7 @@ func TestPriceProposals_RoundTrip(t *testing.T) {
 		t.Errorf("an unknown proposal: %v", err)
 	}
 	// A session of another platform sees none of them.
-	there, err := postgres.Open(t.Context(), postgres.Options{URL: c.url, MaxConnections: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer there.Close()
+	there := openWith(t, postgres.Options{URL: c.url, MaxConnections: 1})
 	if _, err := there.Pricing().Proposal(ports.ForPlatform(t.Context(), c.otherPlatform.ID),
 		ident.Platform{}, own.ID); !fault.Is(err,
 		fault.NotFound) {

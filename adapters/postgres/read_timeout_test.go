@@ -18,12 +18,8 @@ func TestReads_TimeoutIsReported(t *testing.T) {
 	// A list or report whose statement takes longer than the time for reads ends with
 	// ErrReadTimeout, while units of work still wait: here all tables are locked.
 	url := pgtest.New(t)
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 1, MaxReadConnections: 1,
+	db := openWith(t, postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 1, MaxReadConnections: 1,
 		ReadTimeout: 100 * time.Millisecond, Clock: portstest.NewFakeClock(noon)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
 	owner, err := pgx.Connect(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)

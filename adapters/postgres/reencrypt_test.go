@@ -107,15 +107,11 @@ func openForKeys(t *testing.T, url string, clock **portstest.FakeClock) (*postgr
 	}
 	*clock = portstest.NewFakeClock(noon)
 	var cipher *encryption.DataKeys
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 4, Clock: *clock, IDs: generator,
+	db := openWith(t, postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 4, Clock: *clock, IDs: generator,
 		NewCipher: func(store ports.DataKeyStore) ports.Cipher {
 			cipher = encryption.NewDataKeys(store, sealer, *clock)
 			return cipher
 		}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
 	return db, cipher
 }
 

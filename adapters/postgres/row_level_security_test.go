@@ -129,11 +129,7 @@ func TestDB_ScopeDecidesWhatIsVisible(t *testing.T) {
 		tokens[p.ID], _ = newToken(t, p, "token", platform.View)
 		c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return tx.CreateToken(ctx, tokens[p.ID]) })
 	}
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: c.url, MaxConnections: 1, Clock: portstest.NewFakeClock(noon), IDs: generator})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
+	db := openWith(t, postgres.Options{URL: c.url, MaxConnections: 1, Clock: portstest.NewFakeClock(noon), IDs: generator})
 	scopes := map[string]struct {
 		ctx      context.Context
 		ana, ben bool

@@ -18,12 +18,8 @@ func TestSanctionsLists_AreReplacedAsAWhole(t *testing.T) {
 	// The newest version of each list is returned with its entries, and those of the version before are
 	// deleted. A list that cannot be stored changes nothing.
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: pgtest.New(t), AllPlatforms: true, MaxConnections: 2,
+	db := openWith(t, postgres.Options{URL: pgtest.New(t), AllPlatforms: true, MaxConnections: 2,
 		Clock: portstest.NewFakeClock(now)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
 	entries := func(list screening.List, n int) []screening.Entry {
 		made := make([]screening.Entry, n)
 		for i := range made {

@@ -24,12 +24,8 @@ func TestAgents(t *testing.T) {
 	// Agents are listed and shown with their policy, what they have sent exactly, and what waits for approval;
 	// without their names.
 	url, idGenerator, now := pgtest.New(t), ids.New(), systemClock{}.Now()
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2, Clock: systemClock{},
+	db := openDB(t, postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2, Clock: systemClock{},
 		IDs: idGenerator, TxOf: newTx})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
 	p := portstest.SandboxPlatform(t, idGenerator, now)
 	ana, ben := portstest.ApprovedCustomer(idGenerator, now, p.ID, "ana"), portstest.ApprovedCustomer(idGenerator, now, p.ID, "ben")
 	dollars, err := account.NewInternal(ident.NewInternalAccount(idGenerator.New, now), p.ID, ana.ID, "USD", now)

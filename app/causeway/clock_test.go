@@ -20,11 +20,7 @@ func TestReady_ClockThatDiffers(t *testing.T) {
 	// set times in the ledger are refused, until the clock is corrected.
 	clock := new(portstest.OffsetClock)
 	clock.Set(-90 * time.Minute) // a slow measurement finds less
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: pgtest.New(t), MaxConnections: 2, Clock: clock})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
+	db := openDB(t, postgres.Options{URL: pgtest.New(t), MaxConnections: 2, Clock: clock})
 	a := &app{db: db, outage: new(outage)}
 
 	a.measureClock(t.Context())

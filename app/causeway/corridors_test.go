@@ -142,11 +142,7 @@ func TestCorridorsCommand_TwoOperatorsChangePrices(t *testing.T) {
 // addPeople stores people who may approve.
 func addPeople(t *testing.T, url string, emails ...string) {
 	t.Helper()
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := openDB(t, postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2})
 	for n, email := range emails {
 		p := person.Person{Email: email, Name: email, Grants: []person.Grant{{Role: person.Administrator}}, Status: person.Active,
 			CreatedAt: systemClock{}.Now(), UpdatedAt: systemClock{}.Now()}

@@ -28,12 +28,8 @@ const (
 func jobsDatabase(t *testing.T) string {
 	t.Helper()
 	url := pgtest.New(t)
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2,
+	db := openDB(t, postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2,
 		Clock: portstest.NewFakeClock(noon)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
 	job := func(id string, step transaction.Step) ports.Job {
 		return ports.Job{ID: uuid.MustParse(id), Platform: must(ident.ParsePlatform(fakePlatform)), Step: step,
 			Subjects: []uuid.UUID{{15: 1}, {15: 2}}, Due: noon,
@@ -113,12 +109,8 @@ func TestJobsCommands_ReportInvalidFlags(t *testing.T) {
 func TestCountDeadJobs(t *testing.T) {
 	t.Parallel()
 	// The metric counts the dead jobs of each step, also where there are none.
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: jobsDatabase(t), AllPlatforms: true, MaxConnections: 2,
+	db := openDB(t, postgres.Options{URL: jobsDatabase(t), AllPlatforms: true, MaxConnections: 2,
 		Clock: portstest.NewFakeClock(noon), TxOf: newTx})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
 	registry := prometheus.NewRegistry()
 	a := &app{db: db, jobMetrics: newJobMetrics(registry), payments: payments.New(payments.Config{
 		Store: db, Jobs: db})}

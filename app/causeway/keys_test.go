@@ -30,11 +30,7 @@ func newKeysApp(t *testing.T, url string, masterKey string) (*app, *encryption.D
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, MaxConnections: 2, Clock: systemClock{}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
+	db := openDB(t, postgres.Options{URL: url, MaxConnections: 2, Clock: systemClock{}})
 	log := logrus.New()
 	log.SetOutput(io.Discard)
 	return &app{db: db, log: log}, encryption.NewDataKeys(db, master, systemClock{})

@@ -70,11 +70,7 @@ func TestLedgerProposals_WrongArguments(t *testing.T) {
 // addProposal stores a proposed adjustment of the operator ana and returns its id.
 func addProposal(t *testing.T, url string, n byte) string {
 	t.Helper()
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := openDB(t, postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2})
 	var id ident.Proposal
 	id.SetUUID(uuid.UUID{15: n})
 	request := `{"entries": [{"debit": "expense/rails", "credit": "rails/RTP", "currency": "USD", "amount": 5}], "note": "A fee"}`

@@ -139,12 +139,8 @@ func TestLedgerCheck_OfOnePlatform(t *testing.T) {
 	// With a platform, the check counts and reports nothing of others. A platform that does not exist is named.
 	url := seededDatabase(t)
 	other := must(ident.ParsePlatform("PlatformConfig:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e12"))
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2,
+	db := openDB(t, postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2,
 		Clock: portstest.NewFakeClock(noon)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
 	portstest.MustDo(t, db, func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.CreatePlatform(ctx, must(platform.New(other, "Other", platform.Sandbox, true, noon)))
 	})
@@ -180,12 +176,8 @@ func runLedger(t testing.TB, url, args string) (out, errOut string, status int) 
 func seededDatabase(t testing.TB) string {
 	t.Helper()
 	url := pgtest.SimulateClock(t, pgtest.New(t))
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2,
+	db := openDB(t, postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2,
 		Clock: portstest.NewFakeClock(noon)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
 
 	platformID := must(ident.ParsePlatform(fakePlatform))
 	delivered, refunded, unpaid := newRamp(t, deliveredRamp), newRamp(t, refundedRamp), newRamp(t, unpaidRamp)
@@ -197,7 +189,7 @@ func seededDatabase(t testing.TB) string {
 		Rail: "RTP", Reference: "NOSUCHREF", Amount: money.Amount{Minor: 5000, Currency: money.USD}, At: noon}
 
 	created := must(platform.New(platformID, "Sandbox", platform.Sandbox, true, noon))
-	err = db.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
+	err := db.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
 		if err := tx.CreatePlatform(ctx, created); err != nil {
 			return err
 		}

@@ -24,12 +24,8 @@ func mailsDatabase(t *testing.T) (url string, p platform.Platform) {
 	t.Helper()
 	url = pgtest.SimulateClock(t, pgtest.New(t))
 	idGenerator := ids.New()
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2,
+	db := openDB(t, postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2,
 		Clock: portstest.NewFakeClock(noon), IDs: idGenerator})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
 	p = portstest.SandboxPlatform(t, idGenerator, noon)
 	portstest.MustDo(t, db, func(ctx context.Context, tx *postgres.Unit) error {
 		if err := tx.CreatePlatform(ctx, p); err != nil {
@@ -153,11 +149,7 @@ func TestCountWaitingMails(t *testing.T) {
 	t.Parallel()
 	// The metrics show how many mails wait and since when.
 	url, _ := mailsDatabase(t)
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2, Clock: systemClock{}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := openDB(t, postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2, Clock: systemClock{}})
 	registry := prometheus.NewRegistry()
 	a := &app{db: db, mailMetrics: newMailMetrics(registry)}
 

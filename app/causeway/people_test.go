@@ -29,14 +29,7 @@ func TestPeopleCommands(t *testing.T) {
 		status := run(t.Context(), append(append([]string{"people"}, args...), "--database-url", url), &out, &errOut)
 		return out.String() + errOut.String(), status
 	}
-	db, err := postgres.Open(
-		t.Context(),
-		postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2, Clock: systemClock{}, IDs: ids.New(), TxOf: newTx},
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := openDB(t, postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2, Clock: systemClock{}, IDs: ids.New(), TxOf: newTx})
 	service := people.New(people.Config{Store: db, Verifier: signin.Verifier{}, Clock: systemClock{}, IDs: ids.New()})
 	ownPlatform := portstest.SandboxPlatform(t, ids.New(), systemClock{}.Now())
 	portstest.MustDo(t, db, func(ctx context.Context, tx *postgres.Unit) error { return tx.CreatePlatform(ctx, ownPlatform) })

@@ -24,12 +24,8 @@ func TestRailsNotices_ListsWhatBanksReported(t *testing.T) {
 	if text := list("bank-eur"); !strings.HasPrefix(text, "There is nothing to look at") {
 		t.Error(text)
 	}
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2,
+	db := openDB(t, postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2,
 		Clock: portstest.NewFakeClock(noon)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
 	store := bankfile.NewStore(db.Storage(), nil)
 	lease, _, err := store.Lease(t.Context(), "bank-eur", time.Minute)
 	if err != nil {

@@ -26,12 +26,8 @@ import (
 func railsDatabase(t *testing.T) string {
 	t.Helper()
 	url := seededDatabase(t)
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2,
+	db := openDB(t, postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2,
 		Clock: portstest.NewFakeClock(noon)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
 	c := rail.Connection{Name: "bank-eur", Adapter: rail.BankFile, Version: 1, Rails: []corridor.Rail{corridor.SEPA, corridor.SEPAInstant},
 		Currencies: []money.Currency{"EUR"},
 		Limits:     []rail.Limit{{Currency: "EUR", PerPayout: 1_000_000}}, Settings: map[string]string{"folder": "/srv/bank",

@@ -28,12 +28,8 @@ func reviewsDatabase(t *testing.T) (url string, v verification.Verification) {
 	t.Helper()
 	url = pgtest.New(t)
 	idGenerator := ids.New()
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2, Clock: systemClock{},
+	db := openDB(t, postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2, Clock: systemClock{},
 		IDs: idGenerator, TxOf: newTx})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
 	now := systemClock{}.Now()
 	p := portstest.SandboxPlatform(t, idGenerator, now)
 	p.Environment = platform.Production
@@ -56,7 +52,7 @@ func reviewsDatabase(t *testing.T) (url string, v verification.Verification) {
 	service := customers.NewVerifications(customers.VerificationsConfig{
 		Store: db, Clock: systemClock{}, IDs: idGenerator,
 		Identity: ports.IdentityByEnvironment{platform.Production: manual.Identity{}}})
-	v, err = service.Submit(t.Context(), platform.Principal{Platform: p.ID, Environment: platform.Production}, nil, c.ID)
+	v, err := service.Submit(t.Context(), platform.Principal{Platform: p.ID, Environment: platform.Production}, nil, c.ID)
 	if err != nil || v.Status != verification.PendingManualReview {
 		t.Fatalf("%s, %v: %+v", v.Status, err, v.Errors)
 	}

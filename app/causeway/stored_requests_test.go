@@ -18,12 +18,8 @@ func TestProposals_EachVersionOfRequestIsRead(t *testing.T) {
 	t.Parallel()
 	// The stored request of every operation that may need four eyes is read by every later version of the service, with no
 	// unknown field, which would refuse its approval.
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: pgtest.New(t), AllPlatforms: true, MaxConnections: 2, Clock: systemClock{},
+	db := openDB(t, postgres.Options{URL: pgtest.New(t), AllPlatforms: true, MaxConnections: 2, Clock: systemClock{},
 		TxOf: newTx})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(db.Close)
 	for _, executor := range (services{db: db, ids: ids.New()}).Proposals().Executors {
 		t.Run(executor.Operation(), func(t *testing.T) {
 			t.Parallel()

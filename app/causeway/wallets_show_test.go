@@ -20,12 +20,8 @@ func TestWalletsShow(t *testing.T) {
 	// The credentials, active sessions and exports of a wallet are shown, also the credential that is not
 	// stored. Who looked is recorded; an account that is no wallet is refused, and recorded as nothing.
 	url, idGenerator, now := pgtest.New(t), ids.New(), systemClock{}.Now()
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2, Clock: systemClock{},
+	db := openDB(t, postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2, Clock: systemClock{},
 		IDs: idGenerator, TxOf: newTx})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
 	p := portstest.SandboxPlatform(t, idGenerator, now)
 	owner := portstest.ApprovedCustomer(idGenerator, now, p.ID, "maya")
 	owner.Email = "maya\x1b@example.com"

@@ -25,12 +25,8 @@ func TestWebhooksRotateKeys(t *testing.T) {
 		status = run(t.Context(), argv, &stdout, &stderr)
 		return stdout.String(), stderr.String(), status
 	}
-	db, err := postgres.Open(t.Context(), postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2,
+	db := openDB(t, postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 2,
 		Clock: systemClock{}, IDs: ids.New()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
 	sealer, err := newSealer(cli.MasterKeyFlag{MasterKey: masterKey}, cli.DatabaseFlags{})
 	if err != nil {
 		t.Fatal(err)
