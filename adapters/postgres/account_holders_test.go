@@ -19,10 +19,7 @@ func TestAccountHolders_WithEncryptedNames(t *testing.T) {
 	// name. Accounts of the platform, of other platforms and unknown ones have no holder. Without names
 	// nothing is decrypted.
 	c := newEnv(t)
-	db, cipher := openWithCipher(t, c)
-	if err := cipher.Create(t.Context(), generator.New(noon)); err != nil {
-		t.Fatal(err)
-	}
+	db := openEncrypting(t, c)
 	person, business, deleted, erased := newCustomer(c.platform, "c-1"), newCustomer(c.platform, "c-2"), newCustomer(c.platform, "c-3"),
 		newCustomer(c.platform, "c-4")
 	person.Type, person.FullName = customer.Individual, "Ana Secreta"

@@ -331,10 +331,7 @@ func TestAgentActions_ReadAsStored(t *testing.T) {
 	// Every field of an action is read as it was stored last, and is stored once. What the platform wrote is
 	// stored encrypted. Another platform has no such action.
 	c := newEnv(t)
-	db, cipher := openWithCipher(t, c)
-	if err := cipher.Create(t.Context(), generator.New(noon)); err != nil {
-		t.Fatal(err)
-	}
+	db := openEncrypting(t, c)
 	_, a := c.newAgentOf(t, "ana")
 	quoted, transfer, rejected, failed := newAction(a), newTransferAction(a), newAction(a), newTransferAction(a)
 	failed.Type, failed.Transfer.Rail = agent.TransferIn, ""

@@ -35,10 +35,7 @@ func TestAgents_ReadAsStored(t *testing.T) {
 	// Every field of an agent and its policy is read as it was stored last. The name, which can be that of a
 	// person, is stored encrypted.
 	c := newEnv(t)
-	db, cipher := openWithCipher(t, c)
-	if err := cipher.Create(t.Context(), generator.New(noon)); err != nil {
-		t.Fatal(err)
-	}
+	db := openEncrypting(t, c)
 	ana := newCustomer(c.platform, "ana")
 	c.createCustomers(t, ana)
 	small, zero := newAgent(ana), int64(0)
@@ -188,10 +185,7 @@ func TestDeviceCodes_HashIsKeyed(t *testing.T) {
 	// The hash of a code depends on a key that is not in the database, so that codes cannot be tried against a
 	// copy of it, and is the same in every process.
 	c := newEnv(t)
-	db, cipher := openWithCipher(t, c)
-	if err := cipher.Create(t.Context(), generator.New(noon)); err != nil {
-		t.Fatal(err)
-	}
+	db := openEncrypting(t, c)
 	other, _ := openWithCipher(t, c)
 	const code = "AGENT-K7QF-M2XP"
 	plain, err := c.DeviceCodeHash(t.Context(), code)

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"causeway/adapters/pgembed/pgtest"
 	"causeway/adapters/postgres"
 	"causeway/core/corridor"
 	"causeway/core/ident"
@@ -25,11 +26,7 @@ func TestCorridorOverrides_RoundTrip(t *testing.T) {
 	t.Parallel()
 	// All overrides are read, those for all platforms first. NULL keeps the built-in value.
 	c := newEnv(t)
-	operator, err := pgx.Connect(t.Context(), c.url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer operator.Close(t.Context())
+	operator := pgtest.Connect(t, c.url)
 	if _, err := operator.Exec(t.Context(), `INSERT INTO corridor_overrides VALUES
 		($1, 'USD', 'BTC', 0, '0.0025', NULL, NULL, NULL),
 		(NULL, 'USD', 'EUR', NULL, NULL, 200, 50000, 90)`, c.platform.ID.UUID()); err != nil {
@@ -65,11 +62,7 @@ func TestCorridorChanges_AppendOnly(t *testing.T) {
 	if err := saveOverride(t, c.DB, terms, ports.CorridorAuthor{Note: "why"}); err != nil {
 		t.Fatal(err)
 	}
-	operator, err := pgx.Connect(t.Context(), c.url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer operator.Close(context.WithoutCancel(t.Context()))
+	operator := pgtest.Connect(t, c.url)
 	for _, statement := range []string{
 		"UPDATE corridor_changes SET new_fee_fixed = 0", "DELETE FROM corridor_changes", "TRUNCATE corridor_changes",
 		"TRUNCATE corridor_overrides",
@@ -103,11 +96,7 @@ func TestCorridorChanges_RecordsManualSQL(t *testing.T) {
 	// Any statement is recorded. A row moved to another pair is recorded as removed from one and
 	// added to the other; an update with the same values is not recorded.
 	c := newEnv(t)
-	operator, err := pgx.Connect(t.Context(), c.url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer operator.Close(context.WithoutCancel(t.Context()))
+	operator := pgtest.Connect(t, c.url)
 	for _, statement := range []string{
 		"INSERT INTO corridor_overrides (source, destination, fee_fixed, lock_seconds) VALUES ('USD', 'BTC', 1, 60)",
 		"UPDATE corridor_overrides SET fee_fixed = 1",
@@ -145,11 +134,7 @@ func TestChangePricing_ServiceRoleRefused(t *testing.T) {
 	t.Parallel()
 	// With a login of the service only, the error says which login to use.
 	c := newEnv(t)
-	operator, err := pgx.Connect(t.Context(), c.url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer operator.Close(context.WithoutCancel(t.Context()))
+	operator := pgtest.Connect(t, c.url)
 	login := fmt.Sprintf("web_%x", c.platform.ID.UUID().NodeID())
 	if _, err := operator.Exec(t.Context(), "CREATE ROLE "+login+" LOGIN PASSWORD 'web'; GRANT causeway_service TO "+login,
 		pgx.QueryExecModeSimpleProtocol); err != nil {

@@ -69,11 +69,7 @@ func newLostDB(t *testing.T, statement string) (*DB, *pgx.Conn) {
 	lost := *db
 	lost.pool.Pool = pool
 	lost.storage = storage.New(lost.pool, db.clock)
-	other, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = other.Close(context.Background()) })
+	other := pgtest.Connect(t, url)
 	return &lost, other
 }
 

@@ -220,10 +220,5 @@ func columnsOf(t *testing.T, conn *pgx.Conn, table string) []factColumn {
 
 func connectTo(t *testing.T, url string) *pgx.Conn {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close(t.Context()) })
-	return conn
+	return pgtest.Connect(t, url)
 }

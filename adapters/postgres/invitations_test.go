@@ -77,10 +77,7 @@ func TestInvitations_UpdateAndEncrypt(t *testing.T) {
 	t.Parallel()
 	// An invitation is read as it was last stored. The name in it is stored encrypted.
 	c := newEnv(t)
-	db, cipher := openWithCipher(t, c)
-	if err := cipher.Create(t.Context(), generator.New(noon)); err != nil {
-		t.Fatal(err)
-	}
+	db := openEncrypting(t, c)
 	ana, maya := newCustomer(c.platform, "ana"), newCustomer(c.otherPlatform, "maya")
 	c.createCustomers(t, ana, maya)
 	created := newInvitation(ana, "AAAAAAAAAAAA")

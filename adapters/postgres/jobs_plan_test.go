@@ -33,11 +33,7 @@ func TestTakeJobs_ReadsLittleOfBacklog(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Release()
-	owner, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer owner.Close(t.Context())
+	owner := pgtest.Connect(t, url)
 	exec := func(c interface{ Conn() *pgx.Conn }, sql string) {
 		t.Helper()
 		if _, err := c.Conn().Exec(t.Context(), sql, pgx.QueryExecModeSimpleProtocol); err != nil {

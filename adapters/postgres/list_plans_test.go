@@ -97,11 +97,7 @@ func newListEnv(t *testing.T) (*DB, *tracedStatements) {
 		t.Fatal(err)
 	}
 	t.Cleanup(db.Close)
-	owner, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer owner.Close(t.Context())
+	owner := pgtest.Connect(t, url)
 	if _, err := owner.Exec(t.Context(), fmt.Sprintf(fillLists, *manyTransactions, manyCustomers)); err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,16 @@ import (
 	"causeway/ports/portstest"
 )
 
+// openEncrypting is openWithCipher with a key.
+func openEncrypting(t *testing.T, c *env) *postgres.DB {
+	t.Helper()
+	db, cipher := openWithCipher(t, c)
+	if err := cipher.Create(t.Context(), generator.New(noon)); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
 // openWithCipher opens the environment's database with personal data encrypted.
 func openWithCipher(t *testing.T, c *env) (*postgres.DB, ports.Cipher) {
 	t.Helper()

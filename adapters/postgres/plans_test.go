@@ -19,11 +19,7 @@ type planEnv struct {
 
 func newPlanEnv(t *testing.T) planEnv {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), pgtest.New(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close(t.Context()) })
+	conn := pgtest.Connect(t, pgtest.New(t))
 	return planEnv{t, conn}
 }
 

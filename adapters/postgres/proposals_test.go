@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
+	"causeway/adapters/pgembed/pgtest"
 	"causeway/adapters/postgres"
 	"causeway/core/books"
 	"causeway/core/fault"
@@ -54,11 +54,7 @@ func TestSchema_ChangesAreApprovedWithAnotherToken(t *testing.T) {
 	t.Parallel()
 	// The database refuses an approver with the token of the proposer, whatever the program does.
 	env := newEnv(t)
-	conn, err := pgx.Connect(t.Context(), env.url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
+	conn := pgtest.Connect(t, env.url)
 	p, token := env.platform.ID.UUID(), uuid.UUID{15: 1}
 	for constraint, insert := range map[string]string{
 		"ledger_month_end_run_two_tokens": `INSERT INTO ledger_month_end_runs (platform_id, kind, month, run, ran_at, token_id, actor, last_seq, posting_ids, approver_token_id)

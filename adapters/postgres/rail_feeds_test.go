@@ -1,14 +1,13 @@
 package postgres_test
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
+	"causeway/adapters/pgembed/pgtest"
 	"causeway/adapters/postgres"
 	"causeway/core/money"
 	"causeway/core/platform"
@@ -306,11 +305,7 @@ func TestDeleteOld_RailData(t *testing.T) {
 	// Old balances, reconciled statements, discarded items and settled payments are deleted; what is open stays.
 	c := newEnv(t)
 	ctx := ports.ForAllPlatforms(t.Context())
-	owner, err := pgx.Connect(t.Context(), c.url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer owner.Close(context.Background())
+	owner := pgtest.Connect(t, c.url)
 	exec(t, owner, `
 		INSERT INTO rail_balances (connection, currency, day, amount, at) VALUES ('b', 'EUR', '2020-01-01', 1, '2020-01-01'), ('b', 'EUR', '2026-01-01', 1, '2026-01-01');
 		INSERT INTO rail_proofs SELECT day, 'EUR', '{b}', NULL, NULL, 0, 0, 0, 0, 0, 'PROVED', 0, '{}', '', day FROM unnest('{2020-01-01,2026-01-01}'::date[]) AS day;

@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"causeway/adapters/pgembed/pgtest"
 	"causeway/adapters/postgres"
 	"causeway/ports"
@@ -20,11 +18,7 @@ func TestReads_TimeoutIsReported(t *testing.T) {
 	url := pgtest.New(t)
 	db := openWith(t, postgres.Options{URL: url, AllPlatforms: true, MaxConnections: 1, MaxReadConnections: 1,
 		ReadTimeout: 100 * time.Millisecond, Clock: portstest.NewFakeClock(noon)})
-	owner, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = owner.Close(t.Context()) })
+	owner := pgtest.Connect(t, url)
 	if _, err := owner.Exec(t.Context(), "BEGIN; LOCK TABLE transactions, customers, reconciliations, ledger_accounts, ledger_clocks, "+
 		"ledger_months, ledger_postings IN ACCESS EXCLUSIVE MODE"); err != nil {
 		t.Fatal(err)

@@ -49,10 +49,7 @@ func TestReceiptPayers_AreEncrypted(t *testing.T) {
 	t.Parallel()
 	// The account of a payer is read as it was stored, by its platform and receipt. In the database it is encrypted.
 	c := newEnv(t)
-	db, cipher := openWithCipher(t, c)
-	if err := cipher.Create(t.Context(), generator.New(noon)); err != nil {
-		t.Fatal(err)
-	}
+	db := openEncrypting(t, c)
 	want := savePayer(t, db, c.platform, "P1", ident.Customer{}, noon)
 
 	got, err := db.ReceiptPayers(t.Context(), c.platform.ID, []ident.Receipt{want.Receipt, ident.NewReceipt(generator.New, noon)})

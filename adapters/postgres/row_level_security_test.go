@@ -288,12 +288,7 @@ func insertMadeUpRow(t *testing.T, owner *pgx.Conn, url, table string, p uuid.UU
 
 func connect(t testing.TB, url string) *pgx.Conn {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close(context.Background()) })
-	return conn
+	return pgtest.Connect(t, url)
 }
 
 func exec(t testing.TB, conn *pgx.Conn, statement string, args ...any) {

@@ -14,11 +14,7 @@ func TestSealedColumns_AreColumnsThatTheServiceCanReencrypt(t *testing.T) {
 	t.Parallel()
 	// Every column of the register exists with the type of its format, in a table whose primary key
 	// finds its rows, and the service may update it.
-	conn, err := pgx.Connect(t.Context(), pgtest.New(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close(t.Context()) }()
+	conn := pgtest.Connect(t, pgtest.New(t))
 	for _, table := range sealedTables() {
 		var key []string
 		if err := conn.QueryRow(t.Context(), `
@@ -50,11 +46,7 @@ func TestSealedColumns_AreReadByPrimaryKey(t *testing.T) {
 	t.Parallel()
 	// Each batch of rows is read in the order of an index, by the role and with the settings of the
 	// service: nothing is sorted, and the position is a condition of the index.
-	conn, err := pgx.Connect(t.Context(), pgtest.New(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close(t.Context()) }()
+	conn := pgtest.Connect(t, pgtest.New(t))
 	settings := "SET ROLE causeway_service; SET causeway.platform = '*';"
 	for name, value := range keyLookupSettings {
 		settings += "SET " + name + " = " + value + ";"

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"causeway/adapters/pgembed/pgtest"
@@ -113,11 +112,7 @@ func TestTokens_ErrorInTheMiddleOfTheRows(t *testing.T) {
 		}
 		return tx.CreateToken(ctx, first)
 	})
-	owner, err := pgx.Connect(t.Context(), c.url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer owner.Close(t.Context())
+	owner := pgtest.Connect(t, c.url)
 	for _, statement := range []string{
 		`ALTER TABLE tokens RENAME TO stored_tokens`,
 		`CREATE VIEW tokens AS SELECT platform_id, id, name, permissions, client_id, secret_hash, created_at, person_id,

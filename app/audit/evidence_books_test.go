@@ -6,8 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
-
+	"causeway/adapters/pgembed/pgtest"
 	"causeway/ledger"
 )
 
@@ -133,11 +132,7 @@ func newBooksEnv(t *testing.T) *evidenceEnv {
 	if _, err := e.Store.Pool().Exec(t.Context(), booksFixture); err != nil {
 		t.Fatal(err)
 	}
-	operator, err := pgx.Connect(t.Context(), e.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = operator.Close(t.Context()) }()
+	operator := pgtest.Connect(t, e.URL)
 	if _, err := operator.Exec(t.Context(), pricesFixture); err != nil {
 		t.Fatal(err)
 	}

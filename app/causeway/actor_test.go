@@ -13,11 +13,7 @@ import (
 // checkActions compares the recorded actions of operators: kind, actor and subject of each.
 func checkActions(t *testing.T, url string, want ...string) {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close(t.Context()) }()
+	conn := pgtest.Connect(t, url)
 	rows, err := conn.Query(
 		t.Context(), `SELECT trim(action || ' ' || actor || ' ' || subject) FROM operator_actions WHERE subject_id = '00000000-0000-0000-0000-000000000000' ORDER BY id`)
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/pgembed/pgtest"
 	"causeway/adapters/postgres"
@@ -110,11 +109,7 @@ func TestLedgerCheck_DetectsTampering(t *testing.T) {
 	// The check finds an amount or a state that was changed with the triggers disabled, prints
 	// where, and exits 1.
 	url := seededDatabase(t)
-	conn, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(context.WithoutCancel(t.Context()))
+	conn := pgtest.Connect(t, url)
 	for _, statement := range []string{
 		"ALTER TABLE ledger_entries DISABLE TRIGGER append_only",
 		"UPDATE ledger_entries SET amount = amount + 1 WHERE seq = 1",

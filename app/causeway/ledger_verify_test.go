@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -9,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/sirupsen/logrus/hooks/test"
 
 	"causeway/adapters/encryption"
@@ -117,11 +115,7 @@ func TestLedgerVerify_DetectsTruncatedLog(t *testing.T) {
 	// The newest postings are deleted with all traces in the database: the published checkpoints
 	// show it.
 	url, checkpoints, _ := sealedDatabase(t)
-	conn, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(context.WithoutCancel(t.Context()))
+	conn := pgtest.Connect(t, url)
 	for _, table := range []string{"ledger_postings", "ledger_entries", "ledger_log_checkpoints"} {
 		for _, statement := range []string{"ALTER TABLE " + table + " DISABLE TRIGGER USER", "DELETE FROM " + table + " WHERE seq > 5"} {
 			if table == "ledger_log_checkpoints" {
@@ -178,13 +172,9 @@ func TestLedgerVerify_DetectsMissingPostings(t *testing.T) {
 	t.Parallel()
 	// Both verify and check find a transaction whose state implies postings that do not exist.
 	url, checkpoints, key := sealedDatabase(t)
-	conn, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(context.WithoutCancel(t.Context()))
+	conn := pgtest.Connect(t, url)
 	var id string
-	err = conn.QueryRow(t.Context(), "UPDATE transactions SET status = 'COMPLETED', stage = 'DELIVERED' WHERE status = 'PENDING' RETURNING "+
+	err := conn.QueryRow(t.Context(), "UPDATE transactions SET status = 'COMPLETED', stage = 'DELIVERED' WHERE status = 'PENDING' RETURNING "+
 		"id::text").Scan(&id)
 	if err != nil {
 		t.Fatal(err)

@@ -6,8 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
-
+	"causeway/adapters/pgembed/pgtest"
 	"causeway/app/reconciliation"
 	"causeway/core/ident"
 	"causeway/core/reconcile"
@@ -99,11 +98,7 @@ func TestImport_RunsAgainAfterDeadlock(t *testing.T) {
 	env.Post(env.receivedPosting(0, 500, "A"))
 	file := newStatementFile()
 	file.addLine(0, 500, "A", "payment A")
-	migration, err := pgx.Connect(t.Context(), env.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = migration.Close(context.WithoutCancel(t.Context())) })
+	migration := pgtest.Connect(t, env.URL)
 	if _, err := migration.Exec(t.Context(), "BEGIN; LOCK TABLE reconciliation_matches IN ACCESS EXCLUSIVE MODE"); err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +111,7 @@ func TestImport_RunsAgainAfterDeadlock(t *testing.T) {
 	}()
 	env.AwaitLockWait()
 
-	_, err = migration.Exec(t.Context(), "LOCK TABLE reconciliation_lines IN ACCESS EXCLUSIVE MODE")
+	_, err := migration.Exec(t.Context(), "LOCK TABLE reconciliation_lines IN ACCESS EXCLUSIVE MODE")
 
 	if err != nil && !strings.Contains(err.Error(), "deadlock detected") {
 		t.Fatal(err)

@@ -1,14 +1,12 @@
 package local_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/custody/local"
 	"causeway/adapters/encryption"
@@ -204,11 +202,7 @@ func TestWalletKeys_ServiceCannotReplaceOrDelete(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, role := range []string{"SET ROLE causeway_service", ""} {
-		conn, err := pgx.Connect(t.Context(), env.url)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close(context.Background())
+		conn := pgtest.Connect(t, env.url)
 		if _, err := conn.Exec(t.Context(), role+"; SET causeway.platform = '*'"); err != nil {
 			t.Fatal(err)
 		}

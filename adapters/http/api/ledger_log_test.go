@@ -287,11 +287,7 @@ func TestLedgerLog_TamperedDataHasNoProof(t *testing.T) {
 	a := newAuditor(t)
 	ids := a.postDeposits(4)
 	a.seal()
-	owner, err := pgx.Connect(t.Context(), a.url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer owner.Close(context.Background())
+	owner := pgtest.Connect(t, a.url)
 	if _, err := owner.Exec(t.Context(), "UPDATE ledger_log_state SET partial_tiles = set_byte(partial_tiles, 40, get_byte(partial_tiles, "+
 		"40) # 1)"); err != nil {
 		t.Fatal(err)

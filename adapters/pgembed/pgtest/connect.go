@@ -99,3 +99,14 @@ func Dump(t testing.TB, database string) []byte {
 	}
 	return out.Bytes()
 }
+
+// Connect returns a connection as the owner of the tables. It is closed when the test ends.
+func Connect(t testing.TB, url string) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	return conn
+}

@@ -1,7 +1,6 @@
 package ledgerdb
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -22,11 +21,7 @@ import (
 // postings of one entry in four months, and the opening balances.
 func newAudited(t *testing.T) (pgx.Tx, ident.Platform, ledger.Posting) {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), pgtest.New(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(t.Context())) })
+	conn := pgtest.Connect(t, pgtest.New(t))
 	tx, err := conn.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -19,11 +19,7 @@ func TestView_EntriesOfAccountByItsIndex(t *testing.T) {
 	t.Parallel()
 	// The entries of one account are found by its index, also in tables without statistics: not through
 	// those of all accounts. The plan is that for any account, which is made once.
-	conn, err := pgx.Connect(t.Context(), pgtest.New(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(t.Context())
+	conn := pgtest.Connect(t, pgtest.New(t))
 	tx, err := conn.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/ids"
+	"causeway/adapters/pgembed/pgtest"
 	"causeway/adapters/rails/evm"
 	"causeway/adapters/rails/evm/eth"
 	"causeway/core/money"
@@ -271,11 +271,7 @@ func TestStore_Retention(t *testing.T) {
 	// at, addresses of accounts, and addresses that hold money stay.
 	c := newStoreEnv(t)
 	from := c.openEVM(t, baseChain)
-	conn, err := pgx.Connect(t.Context(), c.url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(t.Context())
+	conn := pgtest.Connect(t, c.url)
 	oversized := c.evmDeposit(2, evmBlock(105, 1), 6)
 	oversized.Oversized = true
 	of := func(address byte, reference string) evm.DepositAddress {
@@ -355,11 +351,7 @@ func TestStoreAddresses_OneForEachReference(t *testing.T) {
 	if err != nil || len(found) != 3 || found[eth.Address{7}] != addresses[7] {
 		t.Errorf("%+v, %v", found, err)
 	}
-	conn, err := pgx.Connect(t.Context(), c.url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(t.Context())
+	conn := pgtest.Connect(t, c.url)
 	var last uuid.UUID
 	if err := conn.QueryRow(t.Context(), `SELECT last FROM evm_reference_positions`).Scan(&last); err != nil || last == (uuid.UUID{1}) {
 		t.Errorf("the position has gone back: %s, %v", last, err)
