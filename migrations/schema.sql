@@ -2312,7 +2312,8 @@ CREATE TABLE mail_counts (
     platform_id uuid NOT NULL,
     hour_at timestamp with time zone NOT NULL,
     mails integer NOT NULL,
-    notices integer DEFAULT 0 NOT NULL
+    notices integer DEFAULT 0 NOT NULL,
+    sms integer DEFAULT 0 NOT NULL
 )
 WITH (fillfactor='50');
 ALTER TABLE ONLY mail_counts

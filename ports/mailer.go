@@ -9,7 +9,7 @@ import (
 // Mailer sends e-mail.
 type Mailer interface {
 	// Send hands a mail to the mail server. A mail that was sent before, by its id, may be sent again. An
-	// error of the type *MailRefusedError is final; after any other, Send can be tried again.
+	// error of the type *MessageRefusedError is final; after any other, Send can be tried again.
 	Send(ctx context.Context, m Mail) error
 }
 
@@ -24,7 +24,7 @@ type Mail struct {
 	Text, HTML                     string
 }
 
-// MailRefusedError means that the mail server will not take the mail.
-type MailRefusedError struct{ Reason string }
+// MessageRefusedError means that the mail server or the provider of text messages will not take a message.
+type MessageRefusedError struct{ Reason string }
 
-func (e *MailRefusedError) Error() string { return "the mail server refused the mail: " + e.Reason }
+func (e *MessageRefusedError) Error() string { return "the message was refused: " + e.Reason }

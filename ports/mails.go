@@ -10,8 +10,11 @@ import (
 	"causeway/core/transaction"
 )
 
-// StepSendMail sends a mail. Its subject is the mail.
-const StepSendMail transaction.Step = "send-mail"
+// The steps that send a mail or a text message, which is their subject.
+const (
+	StepSendMail transaction.Step = "send-mail"
+	StepSendSMS  transaction.Step = "send-sms"
+)
 
 // MailersByEnvironment holds the mailers of the environments. Platforms of an environment without one
 // send no mails.
@@ -27,12 +30,27 @@ const (
 	MailCredentialAdded   MailKind = "CREDENTIAL_ADDED"
 	MailCredentialRemoved MailKind = "CREDENTIAL_REMOVED"
 	MailAddressChanged    MailKind = "ADDRESS_CHANGED"
+	// SMSCode is a text message.
+	SMSCode MailKind = "SMS_CODE"
 )
 
 // MailKinds lists every kind.
-var MailKinds = []MailKind{MailCode, MailWalletExported, MailCredentialAdded, MailCredentialRemoved, MailAddressChanged}
+var MailKinds = []MailKind{MailCode, MailWalletExported, MailCredentialAdded, MailCredentialRemoved, MailAddressChanged,
+	SMSCode}
 
-// QueuedMail is a mail that is sent after the commit that adds it.
+// IsSMS reports whether it is the kind of a text message.
+func (k MailKind) IsSMS() bool { return k == SMSCode }
+
+// Step returns the step that sends what is of this kind.
+func (k MailKind) Step() transaction.Step {
+	if k.IsSMS() {
+		return StepSendSMS
+	}
+	return StepSendMail
+}
+
+// QueuedMail is a mail, or a text message, that is sent after the commit that adds it. Of a text message, Mail has
+// the id, the number, the name of the sender and the text.
 type QueuedMail struct {
 	Mail
 	Platform  ident.Platform
@@ -40,6 +58,11 @@ type QueuedMail struct {
 	CreatedAt time.Time
 	// ExpiresAt is when it is of no use any more.
 	ExpiresAt time.Time
+}
+
+// SMS returns the text message.
+func (m QueuedMail) SMS() SMS {
+	return SMS{ID: m.ID, Platform: m.Platform, To: m.To, Sender: m.FromName, Text: m.Text, ExpiresAt: m.ExpiresAt}
 }
 
 // MailStatus is what became of a mail.

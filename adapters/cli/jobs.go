@@ -107,6 +107,8 @@ func subjectsText(j ports.Job) string {
 		first = "file " + first
 	case ports.StepSendMail:
 		first = "mail " + first
+	case ports.StepSendSMS:
+		first = "text message " + first
 	default:
 		first = "Transaction:" + first
 	}

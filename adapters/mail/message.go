@@ -16,7 +16,7 @@ import (
 )
 
 // Message returns a mail as an internet message. A sender that is not the author is named in it; it may be
-// empty. What would break a header is replaced. The error is a *ports.MailRefusedError: an address is
+// empty. What would break a header is replaced. The error is a *ports.MessageRefusedError: an address is
 // invalid. It does not contain the address.
 func Message(m ports.Mail, sender string) (*gomail.Msg, error) {
 	message := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
@@ -59,7 +59,7 @@ func Message(m ports.Mail, sender string) (*gomail.Msg, error) {
 
 // address returns an address with an ASCII domain.
 func address(role, name, text string) (*mail.Address, error) {
-	refused := &ports.MailRefusedError{Reason: fmt.Sprintf("the address of the %s is not valid", role)}
+	refused := &ports.MessageRefusedError{Reason: fmt.Sprintf("the address of the %s is not valid", role)}
 	at := strings.LastIndexByte(text, '@')
 	if at < 1 || text != oneLine(text) {
 		return nil, refused

@@ -32,7 +32,7 @@ func TestMessage_HasItsHeadersOnly(t *testing.T) {
 
 		message, err := mail.Message(m, "wallet@example.com")
 
-		var refused *ports.MailRefusedError
+		var refused *ports.MessageRefusedError
 		if errors.As(err, &refused) {
 			return
 		}

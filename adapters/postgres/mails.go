@@ -51,21 +51,30 @@ func (u *Unit) AddMail(ctx context.Context, m ports.QueuedMail) error {
 	if err := write(ctx, u, insertMail, m); err != nil {
 		return err
 	}
-	return u.AddJobs(ctx, []ports.Job{{ID: m.ID, Platform: m.Platform, Step: ports.StepSendMail, Subjects: []uuid.UUID{m.ID},
+	return u.AddJobs(ctx, []ports.Job{{ID: m.ID, Platform: m.Platform, Step: m.Kind.Step(), Subjects: []uuid.UUID{m.ID},
 		Due: m.CreatedAt}})
 }
 
 // countMail uses the primary key. The clock of another process may be in the next hour already.
 const countMail = `
-	INSERT INTO mail_counts AS c (platform_id, hour_at, mails, notices) VALUES ($1, $2, CASE WHEN $3 THEN 1 ELSE 0 END, CASE WHEN $3 THEN 0 ELSE 1 END)
+	INSERT INTO mail_counts AS c (platform_id, hour_at, mails, notices, sms)
+	VALUES ($1, $2, ($3 = 'mails')::int, ($3 = 'notices')::int, ($3 = 'sms')::int)
 	ON CONFLICT (platform_id) DO UPDATE SET hour_at = greatest(c.hour_at, excluded.hour_at),
 		mails = excluded.mails + CASE WHEN excluded.hour_at > c.hour_at THEN 0 ELSE c.mails END,
-		notices = excluded.notices + CASE WHEN excluded.hour_at > c.hour_at THEN 0 ELSE c.notices END
-	RETURNING CASE WHEN $3 THEN mails ELSE notices END`
+		notices = excluded.notices + CASE WHEN excluded.hour_at > c.hour_at THEN 0 ELSE c.notices END,
+		sms = excluded.sms + CASE WHEN excluded.hour_at > c.hour_at THEN 0 ELSE c.sms END
+	RETURNING CASE $3 WHEN 'mails' THEN mails WHEN 'sms' THEN sms ELSE notices END`
 
 // CountMail implements mails.Tx.
 func (u *Unit) CountMail(ctx context.Context, p ident.Platform, kind ports.MailKind, hour time.Time) (n int, err error) {
-	_, err = storage.ReadRow(ctx, u.query, countMail, []any{p, hour, kind == ports.MailCode}, &n)
+	counted := "notices"
+	switch {
+	case kind == ports.MailCode:
+		counted = "mails"
+	case kind.IsSMS():
+		counted = "sms"
+	}
+	_, err = storage.ReadRow(ctx, u.query, countMail, []any{p, hour, counted}, &n)
 	return n, err
 }
 

@@ -82,6 +82,10 @@ func TestCountMail_CountsEachHour(t *testing.T) {
 		{c.platform, ports.MailWalletExported, noon, 1},
 		{c.platform, ports.MailCode, noon, 2},
 		{c.platform, ports.MailCode, noon.Add(time.Hour), 3},
+		{c.platform, ports.SMSCode, noon.Add(time.Hour), 1},
+		{c.platform, ports.SMSCode, noon.Add(time.Hour), 2},
+		{c.platform, ports.MailCode, noon.Add(time.Hour), 4},
+		{c.platform, ports.SMSCode, noon.Add(2 * time.Hour), 1},
 	} {
 		c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 			n, err := tx.CountMail(ctx, step.platform.ID, step.kind, step.hour)

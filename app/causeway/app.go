@@ -98,6 +98,7 @@ type app struct {
 	files           ports.Files // nil if not configured
 	kycLinks        *customers.KYCLinks
 	mailers         ports.MailersByEnvironment
+	sms             ports.SMSSendersByEnvironment
 	mailMetrics     *mailMetrics
 	mails           *mails.Queue
 	mailSender      *mail.Service
@@ -155,6 +156,9 @@ func build(ctx context.Context, c serverFlags, databaseURL string, master *encry
 		return nil, err
 	}
 	if a.mailers, err = c.openMailers(); err != nil {
+		return nil, err
+	}
+	if a.sms, err = c.openSMS(); err != nil {
 		return nil, err
 	}
 	if a.traces, err = c.openTraces(ctx, log); err != nil {
@@ -243,10 +247,11 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 		Prices: quotePrices, AllowPrivateWebhooks: a.AllowPrivateWebhooks})
 	a.idempotency = platforms.NewIdempotencyStore(a.db)
 	a.mailMetrics = newMailMetrics(a.metrics)
-	a.mails = mails.New(mails.Config{IDs: idGenerator, Mailers: a.mailers, From: a.sender(), MaxPerHour: a.MailsPerHour})
+	a.mails = mails.New(mails.Config{IDs: idGenerator, Mailers: a.mailers, SMS: a.sms, From: a.sender(), MaxPerHour: a.MailsPerHour,
+		MaxSMSPerHour: a.SMSPerHour})
 	due := jobs.SharePoll(a.db)
 	a.mailSender = mail.New(mail.Config{
-		Store: a.db, Jobs: due, Mailers: a.mailers, Clock: systemClock{}, Log: log, JobMetrics: a.jobMetrics,
+		Store: a.db, Jobs: due, Mailers: a.mailers, SMS: a.sms, Clock: systemClock{}, Log: log, JobMetrics: a.jobMetrics,
 		Metrics: a.mailMetrics})
 	screener := customers.NewScreener(a.db, a.ScreeningThreshold)
 	sanctions := customers.Screeners{platform.Production: screener}

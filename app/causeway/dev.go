@@ -129,6 +129,10 @@ func (d devCommand) serve(ctx context.Context, out io.Writer, log *logrus.Logger
 	if d.MailFolder == "" {
 		d.MailFolder = filepath.Join(d.Data, "mail")
 	}
+	if d.SMSFolder == "" {
+		d.SMSFolder = filepath.Join(d.Data, "sms")
+	}
+	d.smsWritten = func(path string, m ports.SMS) { fmt.Fprintf(out, "text message: %s (%s)\n", m.Text, path) }
 	d.mailWritten = func(path string, m ports.Mail) { fmt.Fprintf(out, "mail to %s: %s (%s)\n", m.To, m.Subject, path) }
 	a, err := build(ctx, d.serverFlags, database.serviceURL, key, log)
 	if err != nil {

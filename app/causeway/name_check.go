@@ -29,21 +29,11 @@ type nameCheckFlags struct {
 // checkNameCheck reports invalid values with the name of their setting, and none of a secret.
 func (f nameCheckFlags) checkNameCheck(refuse func(setting, must string, got any)) {
 	const url, secret = "--name-check-url (CAUSEWAY_NAME_CHECK_URL)", "--name-check-secret (CAUSEWAY_NAME_CHECK_SECRET)"
-	if f.NameCheckURL == "" {
-		if f.NameCheckSecret != "" {
-			refuse(secret, "left out without "+url, "set")
-		}
+	if !checkProvider(refuse, url, f.NameCheckURL, secret, f.NameCheckSecret) {
 		if f.NameCheckRequired {
 			refuse("--name-check-required (CAUSEWAY_NAME_CHECK_REQUIRED)", "left out without "+url, true)
 		}
 		return
-	}
-	if _, err := partner.ParseURL(f.NameCheckURL, false); err != nil {
-		refuse(url, "a URL such as https://names.example.com/v1, without a user, query or fragment; http is for loopback addresses",
-			f.NameCheckURL)
-	}
-	if _, err := signedmessage.Parse(f.NameCheckSecret); err != nil {
-		refuse(secret, "secrets of whsec_ and the base64 text of 24 to 64 random bytes", "what is set")
 	}
 	if f.NameCheckTimeout < time.Second || f.NameCheckTimeout > 20*time.Second {
 		refuse("--name-check-timeout (CAUSEWAY_NAME_CHECK_TIMEOUT)", "from 1s to 20s", f.NameCheckTimeout)
@@ -72,29 +62,40 @@ func (a *app) openNameCheck(ids ports.IDs) (ports.Beneficiaries, error) {
 		}})
 }
 
-type railsConformNamesCommand struct {
+// conformProviderFlags say which provider is tested.
+type conformProviderFlags struct {
 	URL        string        `name:"url" required:"" help:"Base URL of the provider's test environment: https, or http for a loopback address." placeholder:"URL"`
 	SecretFile string        `required:"" help:"File with the secret with which requests are signed, that other users cannot read." placeholder:"PATH" type:"path"`
-	Account    string        `help:"JSON file with the account that names are checked for, as in the contract. Default: an invented US_ACCOUNT." placeholder:"PATH" type:"path"`
-	Within     time.Duration `default:"5s" help:"How soon every question has to be answered."`
+	Within     time.Duration `default:"5s" help:"How soon every request has to be answered."`
 	Skip       []string      `help:"Names of rules that are not checked." placeholder:"RULE"`
+}
+
+func (c conformProviderFlags) options() (conformance.ProviderOptions, error) {
+	if c.Within <= 0 {
+		return conformance.ProviderOptions{}, fmt.Errorf("--within must be positive, not %s", c.Within)
+	}
+	return conformance.ProviderOptions{Connection: rail.Connection{Name: "test", Adapter: rail.Partner, Settings: map[string]string{
+		"url": c.URL, "secret": "file:" + c.SecretFile}}, Secrets: secrets.New(), Clock: systemClock{}, Within: c.Within, Skip: c.Skip}, nil
+}
+
+type railsConformNamesCommand struct {
+	conformProviderFlags
+	Account string `help:"JSON file with the account that names are checked for, as in the contract. Default: an invented US_ACCOUNT." placeholder:"PATH" type:"path"`
 }
 
 // Run prints a line for each rule, and returns an error if one is broken.
 func (c railsConformNamesCommand) Run(ctx context.Context, env *cli.Env) error {
-	if c.Within <= 0 {
-		return fmt.Errorf("--within must be positive, not %s", c.Within)
+	o, err := c.options()
+	if err != nil {
+		return err
 	}
-	o := conformance.NameOptions{Connection: rail.Connection{Name: "test", Adapter: rail.Partner, Settings: map[string]string{"url": c.URL,
-		"secret": "file:" + c.SecretFile}}, Secrets: secrets.New(), Clock: systemClock{}, Account: conformance.DefaultAccount(),
-		Within: c.Within, Skip: c.Skip}
-	var err error
+	account := conformance.DefaultAccount()
 	if c.Account != "" {
-		if o.Account, err = readTestAccount(c.Account); err != nil {
+		if account, err = readTestAccount(c.Account); err != nil {
 			return err
 		}
 	}
-	suite, err := conformance.NewNames(ctx, o)
+	suite, err := conformance.NewNames(ctx, o, account)
 	if err != nil {
 		return err
 	}

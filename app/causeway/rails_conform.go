@@ -26,6 +26,7 @@ type railsCommand struct {
 
 	Conform      railsConformCommand      `cmd:"" help:"Drive the test environment of a sidecar through the partner contract, docs/partner-contract.md, with invented payments, and print which rules it follows. Needs no database. Exits 1 if it breaks one."`
 	ConformNames railsConformNamesCommand `cmd:"" help:"Drive the test environment of a provider of name checks through its contract, docs/name-checks.md, with invented names, and print which rules it follows. Needs no database. Exits 1 if it breaks one."`
+	ConformSMS   railsConformSMSCommand   `cmd:"" name:"conform-sms" help:"Drive the test environment of a provider of text messages through its contract, docs/sms.md, with invented numbers, and print which rules it follows. Needs no database. Exits 1 if it breaks one."`
 }
 
 type railsConformCommand struct {

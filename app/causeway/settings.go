@@ -52,7 +52,8 @@ type serverFlags struct {
 	nameCheckFlags    `group:"Verification and screening"`
 	singleSignOnFlags `group:"Console"`
 	issuerFlags       `group:"Embedded wallets"`
-	mailFlags         `group:"Mails"`
+	mailFlags         `group:"Mails and text messages"`
+	smsFlags          `group:"Mails and text messages"`
 	walletChainFlags  `group:"Embedded wallets"`
 	umaFlags          `group:"UMA"`
 	testFlags         `group:"UMA"`
@@ -113,6 +114,7 @@ func (c serverFlags) validate() error {
 	c.checkSingleSignOn(c.PublicURL, refuse)
 	c.checkIssuers(refuse)
 	c.checkMail(refuse)
+	c.checkSMS(refuse)
 	c.checkTraces(refuse)
 	c.checkUMA(refuse)
 	c.checkTestHosts(refuse)

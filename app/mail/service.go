@@ -1,7 +1,7 @@
-// Package mail sends the mails that units of work have queued (app/internal/mails).
+// Package mail sends the mails and text messages that units of work have queued (app/internal/mails).
 //
-// A mail is sent in a job, again and again until the mail server takes or refuses it, or it is of no use any
-// more. If a process stops between the sending and the commit, it is sent twice, with the same Message-ID.
+// Each is sent in a job, again and again until the mail server or the provider takes or refuses it, or it is of no use any
+// more. If a process stops between the sending and the commit, it is sent twice, with the same id.
 package mail
 
 import (
@@ -14,21 +14,22 @@ import (
 
 	"causeway/app/internal/jobs"
 	"causeway/core/platform"
+	"causeway/core/transaction"
 	"causeway/ports"
 )
 
 const (
-	// sendTimeout is longer than what a mailer allows the mail server.
+	// sendTimeout is longer than what a mailer allows the mail server, and a sender of text messages its provider.
 	sendTimeout = 75 * time.Second
-	// maxConcurrency and maxPerPlatform are how many mails a process sends at the same time, so that a slow
-	// mail does not hold up the others.
+	// maxConcurrency and maxPerPlatform are how many mails a process sends at the same time, and how many text messages,
+	// so that a slow one does not hold up the others.
 	maxConcurrency = 8
 	maxPerPlatform = 4
 	// maxAttempts is more than the attempts until any mail expires.
 	maxAttempts = 10_000
 )
 
-// Metrics records what became of mails.
+// Metrics records what became of mails and text messages.
 type Metrics interface {
 	// Ended is called when a mail was sent, refused or expired, after so long.
 	Ended(kind ports.MailKind, status ports.MailStatus, after time.Duration)
@@ -41,6 +42,7 @@ type Config struct {
 	Store   Store
 	Jobs    ports.Jobs
 	Mailers ports.MailersByEnvironment
+	SMS     ports.SMSSendersByEnvironment
 	Clock   ports.Clock
 	Log     *logrus.Entry
 	// JobMetrics and Metrics may be nil.
@@ -48,7 +50,7 @@ type Config struct {
 	Metrics    Metrics
 }
 
-// Service sends mails.
+// Service sends mails and text messages.
 type Service struct {
 	Config
 	workers *jobs.Workers
@@ -57,10 +59,12 @@ type Service struct {
 // New returns a Service.
 func New(c Config) *Service {
 	s := &Service{Config: c}
+	handler := func(step transaction.Step) jobs.Handler {
+		return jobs.Handler{Step: step, Do: s.send, MaxBatch: 1, MaxConcurrency: maxConcurrency, MaxPerPlatform: maxPerPlatform,
+			Timeout: sendTimeout}
+	}
 	s.workers = jobs.New(jobs.Config{Jobs: c.Jobs, Clock: c.Clock, Log: c.Log, Retry: jobs.RetryPolicy{MaxAttempts: maxAttempts},
-		Metrics: c.JobMetrics},
-		jobs.Handler{Step: ports.StepSendMail, Do: s.send, MaxBatch: 1, MaxConcurrency: maxConcurrency, MaxPerPlatform: maxPerPlatform,
-			Timeout: sendTimeout})
+		Metrics: c.JobMetrics}, handler(ports.StepSendMail), handler(ports.StepSendSMS))
 	return s
 }
 
@@ -97,7 +101,7 @@ func (s *Service) send(ctx context.Context, batch []ports.Job) error {
 	}
 	if outcome.Status == ports.MailRefused {
 		s.Log.WithField("mail", m.ID.String()).WithField("platform", m.Platform.String()).WithField("reason",
-			outcome.Reason).Warn("a mail was refused: see causeway mails list")
+			outcome.Reason).Warn("a " + noun(m.Kind) + " was refused: see causeway mails list")
 	}
 	if s.Metrics != nil {
 		s.Metrics.Ended(m.Kind, outcome.Status, outcome.At.Sub(m.CreatedAt))
@@ -105,7 +109,11 @@ func (s *Service) send(ctx context.Context, batch []ports.Job) error {
 	return nil
 }
 
-var errNoMailer = errors.New("no mailer is configured; set CAUSEWAY_SMTP_URL")
+// The errors of what cannot be sent, because the setting was removed since it was queued.
+var (
+	errNoMailer = errors.New("no mailer is configured; set CAUSEWAY_SMTP_URL")
+	errNoSMS    = errors.New("no provider of text messages is configured; set CAUSEWAY_SMS_URL")
+)
 
 // attempt returns the outcome of a mail, or an error if it is to be tried again.
 func (s *Service) attempt(ctx context.Context, environment platform.Environment, m ports.QueuedMail) (ports.MailOutcome, error) {
@@ -113,19 +121,36 @@ func (s *Service) attempt(ctx context.Context, environment platform.Environment,
 	if !now.Before(m.ExpiresAt) {
 		return ports.MailOutcome{Status: ports.MailExpired, Reason: "it could not be sent in time", At: now}, nil
 	}
-	mailer := s.Mailers[environment]
-	if mailer == nil {
-		return ports.MailOutcome{}, errNoMailer
-	}
-	err := mailer.Send(ctx, m.Mail)
-	var refused *ports.MailRefusedError
+	err := s.sendTo(ctx, environment, m)
+	var refused *ports.MessageRefusedError
 	switch {
 	case errors.As(err, &refused):
 		return ports.MailOutcome{Status: ports.MailRefused, Reason: refused.Reason, At: s.Clock.Now()}, nil
 	case err != nil:
-		return ports.MailOutcome{}, fmt.Errorf("send a mail: %w", err)
+		return ports.MailOutcome{}, fmt.Errorf("send a %s: %w", noun(m.Kind), err)
 	}
 	return ports.MailOutcome{Status: ports.MailSent, At: s.Clock.Now()}, nil
+}
+
+// sendTo gives a mail to the mailer of the environment, or a text message to its sender.
+func (s *Service) sendTo(ctx context.Context, environment platform.Environment, m ports.QueuedMail) error {
+	if m.Kind.IsSMS() {
+		if sender := s.SMS[environment]; sender != nil {
+			return sender.Send(ctx, m.SMS())
+		}
+		return errNoSMS
+	}
+	if mailer := s.Mailers[environment]; mailer != nil {
+		return mailer.Send(ctx, m.Mail)
+	}
+	return errNoMailer
+}
+
+func noun(k ports.MailKind) string {
+	if k.IsSMS() {
+		return "text message"
+	}
+	return "mail"
 }
 
 func (s *Service) failed(m ports.QueuedMail) {

@@ -57,17 +57,33 @@ type env struct {
 	*apptest.Env
 	t       *testing.T
 	mailer  *fakeMailer
+	sms     *fakeSMS
 	metrics *fakeMetrics
 	service *mail.Service
 	queue   *mails.Queue
 }
 
+// fakeSMS records text messages, and fails as a test says.
+type fakeSMS struct {
+	sent []ports.SMS
+	err  error
+}
+
+func (f *fakeSMS) Send(_ context.Context, m ports.SMS) error {
+	if f.err == nil {
+		f.sent = append(f.sent, m)
+	}
+	return f.err
+}
+
 func newEnv(t *testing.T) *env {
-	e := &env{Env: apptest.New(t), t: t, mailer: &fakeMailer{}, metrics: &fakeMetrics{counts: map[ports.MailStatus]int{}}}
+	e := &env{Env: apptest.New(t), t: t, mailer: &fakeMailer{}, sms: &fakeSMS{}, metrics: &fakeMetrics{counts: map[ports.MailStatus]int{}}}
 	mailers := ports.MailersByEnvironment{platform.Sandbox: e.mailer}
+	senders := ports.SMSSendersByEnvironment{platform.Sandbox: e.sms}
 	e.service = mail.New(mail.Config{
-		Store: e.Store, Jobs: e.Store, Mailers: mailers, Clock: e.Clock, Log: e.Log, Metrics: e.metrics})
-	e.queue = mails.New(mails.Config{IDs: e.IDs, Mailers: mailers, From: "wallet@example.com", MaxPerHour: 1000})
+		Store: e.Store, Jobs: e.Store, Mailers: mailers, SMS: senders, Clock: e.Clock, Log: e.Log, Metrics: e.metrics})
+	e.queue = mails.New(mails.Config{IDs: e.IDs, Mailers: mailers, SMS: senders, From: "wallet@example.com",
+		MaxPerHour: 1000, MaxSMSPerHour: 1000})
 	return e
 }
 
@@ -95,7 +111,7 @@ func (e *env) want(status ports.MailStatus, reason string) {
 	if err != nil || len(listed) != 1 || listed[0].Status != status || listed[0].Reason != reason {
 		e.t.Errorf("mails %+v, %v; want one that is %s because %q", listed, err, status, reason)
 	}
-	jobs, err := e.Store.ListJobs(e.t.Context(), ports.JobFilter{Step: ports.StepSendMail, Limit: 10})
+	jobs, err := e.Store.ListJobs(e.t.Context(), ports.JobFilter{Step: listed[0].Kind.Step(), Limit: 10})
 	if err != nil || (len(jobs) == 1) != (status == ports.MailWaiting) {
 		e.t.Errorf("jobs %+v, %v of a mail that is %s", jobs, err, status)
 	}
@@ -115,6 +131,40 @@ func TestService_SendsQueuedMail(t *testing.T) {
 		t.Errorf("sent %+v, counted %v", e.mailer.sent, e.metrics.counts)
 	}
 	e.want(ports.MailSent, "")
+}
+
+func TestService_SendsSMS(t *testing.T) {
+	t.Parallel()
+	// A text message is sent to its number, and no mail. A provider that fails is asked again; one that refuses is not, and its code is kept.
+	for name, test := range map[string]struct {
+		err    error
+		status ports.MailStatus
+		reason string
+	}{
+		"sent":    {nil, ports.MailSent, ""},
+		"failed":  {errors.New("503"), ports.MailWaiting, ""},
+		"refused": {&ports.MessageRefusedError{Reason: "INVALID_NUMBER"}, ports.MailRefused, "INVALID_NUMBER"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := newEnv(t)
+			e.sms.err = test.err
+			e.add(e.Platform, "+447700900123", mails.SMSCode("482916", "", 5*time.Minute))
+
+			e.sendDue()
+
+			e.want(test.status, test.reason)
+			if len(e.mailer.sent) != 0 || test.err == nil && (len(e.sms.sent) != 1 || e.sms.sent[0].To != "+447700900123") {
+				t.Errorf("sent %+v and %+v", e.mailer.sent, e.sms.sent)
+			}
+			e.sms.err = nil
+			e.Clock.Advance(time.Minute)
+			e.sendDue()
+			if want := test.status != ports.MailRefused; (len(e.sms.sent) == 1) != want {
+				t.Errorf("after a minute %d were sent", len(e.sms.sent))
+			}
+		})
+	}
 }
 
 func TestService_RepeatsFailedMailUntilItExpires(t *testing.T) {
@@ -180,7 +230,7 @@ func TestService_RecordsRefusedMail(t *testing.T) {
 	attempts := 0
 	e.mailer.send = func(context.Context, ports.Mail) error {
 		attempts++
-		return &ports.MailRefusedError{Reason: "550 no such mailbox"}
+		return &ports.MessageRefusedError{Reason: "550 no such mailbox"}
 	}
 	e.add(e.Platform, "ana@example.com", mails.Code("123456", 5*time.Minute))
 

@@ -176,7 +176,7 @@ func Mailer(t *testing.T, mailer ports.Mailer, received func(t *testing.T, id uu
 				if name == "reply-to" && address == "" {
 					continue
 				}
-				var refused *ports.MailRefusedError
+				var refused *ports.MessageRefusedError
 				if err := mailer.Send(t.Context(), m); !errors.As(err, &refused) || address != "" && strings.Contains(err.Error(), address) {
 					t.Errorf("%s %q: %v", name, address, err)
 				}
@@ -193,7 +193,7 @@ func Mailer(t *testing.T, mailer ports.Mailer, received func(t *testing.T, id uu
 
 		err := mailer.Send(ctx, m)
 
-		var refused *ports.MailRefusedError
+		var refused *ports.MessageRefusedError
 		if err == nil || errors.As(err, &refused) {
 			t.Errorf("%v; want an error after which it can be tried again", err)
 		}

@@ -132,7 +132,7 @@ func TestMailer_FolderThatCannotBeWritten(t *testing.T) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	var refused *ports.MailRefusedError
+	var refused *ports.MessageRefusedError
 	if err := mailer.Send(t.Context(), portstest.NewMail()); err == nil || errors.As(err, &refused) {
 		t.Errorf("without the folder: %v", err)
 	}

@@ -96,7 +96,7 @@ func (m *Mailer) failure(ctx context.Context, err error) error {
 	text = addressRegexp.ReplaceAllString(text, "[address]")
 	var failed *gomail.SendError
 	if errors.As(err, &failed) && isRefusal(failed) {
-		return &ports.MailRefusedError{Reason: text}
+		return &ports.MessageRefusedError{Reason: text}
 	}
 	return fmt.Errorf("mail server %s: %s", m.Host, text)
 }

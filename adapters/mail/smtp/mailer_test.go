@@ -82,7 +82,7 @@ func TestMailer_SendsNothingUnencrypted(t *testing.T) {
 
 			err := New(c).Send(t.Context(), portstest.NewMail())
 
-			var refused *ports.MailRefusedError
+			var refused *ports.MessageRefusedError
 			if err == nil || errors.As(err, &refused) {
 				t.Errorf("%v", err)
 			}
@@ -114,7 +114,7 @@ func TestMailer_RepliesDecide(t *testing.T) {
 
 			err := New(server.start(ImplicitTLS, cert)).Send(t.Context(), portstest.NewMail())
 
-			var refused *ports.MailRefusedError
+			var refused *ports.MessageRefusedError
 			if err == nil || errors.As(err, &refused) != refuses || strings.Contains(err.Error(), "ana@") ||
 				!strings.Contains(err.Error(), "does not exist") {
 				t.Errorf("%d to %s: %v", code, step, err)
@@ -134,7 +134,7 @@ func TestMailer_WrongPasswordIsNotARefusal(t *testing.T) {
 
 		err := New(c).Send(t.Context(), portstest.NewMail())
 
-		var refused *ports.MailRefusedError
+		var refused *ports.MessageRefusedError
 		if err == nil || errors.As(err, &refused) || strings.Contains(err.Error(), "wrong") || len(server.delivered()) > 0 ||
 			len(server.logins) != 1 {
 			t.Errorf("%s: %v, logins %q", mechanism, err, server.logins)
@@ -146,7 +146,7 @@ func TestMailer_WrongPasswordIsNotARefusal(t *testing.T) {
 		server := &mailServer{t: t, mechanism: mechanism}
 		c := server.start(ImplicitTLS, cert)
 		c.User, c.Password = testUser, testPassword
-		var refused *ports.MailRefusedError
+		var refused *ports.MessageRefusedError
 		if err := New(c).Send(t.Context(), portstest.NewMail()); err == nil || errors.As(err, &refused) || len(server.delivered()) > 0 {
 			t.Errorf("login by %q: %v", mechanism, err)
 		}
@@ -194,7 +194,7 @@ func TestMailer_ClosedConnectionsAreTriedAgain(t *testing.T) {
 	_ = closed.Close()
 	for name, c := range configs {
 		err := New(c).Send(t.Context(), portstest.NewMail())
-		var refused *ports.MailRefusedError
+		var refused *ports.MessageRefusedError
 		if err == nil || errors.As(err, &refused) || strings.Contains(err.Error(), "ana@") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -233,7 +233,7 @@ func TestMailer_SlowServersEnd(t *testing.T) {
 
 			err := New(c).Send(t.Context(), portstest.NewMail())
 
-			var refused *ports.MailRefusedError
+			var refused *ports.MessageRefusedError
 			if err == nil || errors.As(err, &refused) || !strings.Contains(err.Error(), "did not answer in time") {
 				t.Errorf("%v", err)
 			}

@@ -69,6 +69,18 @@ func OpenClient(connection rail.Connection, secrets ports.Secrets, clock ports.C
 	return newClient(s, secrets, clock, wrap), nil
 }
 
+// openProvider returns a client of a provider that is no rail, with secrets that are no reference.
+func openProvider(url string, secrets signedmessage.Secrets, timeout time.Duration, clock ports.Clock) (*Client, error) {
+	s, err := parseSettings(rail.Connection{Name: "provider", Adapter: rail.Partner, Settings: map[string]string{settingURL: url,
+		settingSecret: "env:UNUSED", settingTimeout: timeout.String()}})
+	if err != nil {
+		return nil, err
+	}
+	c := newClient(s, nil, clock, nil)
+	c.secrets = func(context.Context) (signedmessage.Secrets, error) { return secrets, nil }
+	return c, nil
+}
+
 func newClient(s settings, secrets ports.Secrets, clock ports.Clock, wrap func(http.RoundTripper) http.RoundTripper) *Client {
 	transport := s.transport()
 	c := &Client{base: s.url, transport: transport, close: transport.CloseIdleConnections, timeout: s.timeout, clock: clock,

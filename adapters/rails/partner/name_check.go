@@ -11,7 +11,6 @@ import (
 
 	"causeway/core/account"
 	"causeway/core/fault"
-	"causeway/core/rail"
 	"causeway/core/signedmessage"
 	"causeway/ports"
 )
@@ -115,21 +114,10 @@ type NameChecker struct {
 
 var _ ports.Beneficiaries = (*NameChecker)(nil)
 
-// nameCheckConnection is the connection of a client that only checks names.
-func nameCheckConnection(url string, timeout time.Duration) rail.Connection {
-	return rail.Connection{Name: "name-check", Adapter: rail.Partner, Settings: map[string]string{settingURL: url,
-		settingSecret: "env:NAME_CHECK", settingTimeout: timeout.String()}}
-}
-
 // NewNameChecker returns a NameChecker, or INVALID_INPUT.
 func NewNameChecker(c NameCheckConfig) (*NameChecker, error) {
-	s, err := parseSettings(nameCheckConnection(c.URL, c.Timeout))
-	if err != nil {
-		return nil, err
-	}
-	client := newClient(s, nil, c.Clock, nil)
-	client.secrets = func(context.Context) (signedmessage.Secrets, error) { return c.Secrets, nil }
-	return &NameChecker{c, client}, nil
+	client, err := openProvider(c.URL, c.Secrets, c.Timeout, c.Clock)
+	return &NameChecker{c, client}, err
 }
 
 // unchecked is what the response that registers an account says if the provider has not answered.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"embed"
 	"html/template"
+	"strings"
 	texttemplate "text/template"
 
 	"causeway/core/platform"
@@ -28,6 +29,9 @@ type page struct {
 // platform has set none.
 func compose(p platform.Platform, m Message) (ports.Mail, error) {
 	settings := p.WalletSettings()
+	if m.kind.IsSMS() {
+		return ports.Mail{FromName: settings.AppName, Text: smsText(settings.AppName, m)}, nil
+	}
 	shown := page{content: m.content, App: settings.AppName, Logo: settings.LogoURL}
 	mail := ports.Mail{FromAddress: settings.FromAddress, FromName: settings.FromName, ReplyTo: settings.ReplyTo, Subject: m.Title}
 	if m.Code != "" {
@@ -43,4 +47,14 @@ func compose(p platform.Platform, m Message) (ports.Mail, error) {
 	}
 	mail.Text, mail.HTML = text.String(), html.String()
 	return mail, nil
+}
+
+// smsText returns what a text message with a code says, on one line.
+func smsText(app string, m Message) string {
+	text := m.Code + " is your code for " + app
+	if m.Title != "" {
+		text += " " + m.Title
+	}
+	text += ". It expires in " + lifetimeText(m.lifetime) + ". Do not give it to anyone."
+	return strings.Join(strings.Fields(text), " ")
 }

@@ -9,7 +9,7 @@ import (
 	"causeway/ports"
 )
 
-// Message is what a mail says.
+// Message is what a mail or a text message says.
 type Message struct {
 	kind     ports.MailKind
 	lifetime time.Duration
@@ -32,6 +32,12 @@ func Code(code string, lifetime time.Duration) Message {
 		fmt.Sprintf("The code expires in %s, works once, and only the newest one works.", lifetimeText(lifetime)),
 		"If you did not ask for it, ignore this e-mail: nothing happens without the code. Do not give it to anyone who asks.",
 	}}}
+}
+
+// SMSCode is a text message with a one-time code, which is valid for some time. purpose is what the code does, such as
+// "to pay EUR 10.00 to Acme GmbH"; empty if that needs no words.
+func SMSCode(code, purpose string, lifetime time.Duration) Message {
+	return Message{kind: ports.SMSCode, lifetime: lifetime, content: content{Code: code, Title: purpose}}
 }
 
 // WalletExported tells a customer that the words of the wallet were exported.

@@ -16,16 +16,19 @@ const noticeLifetime = 72 * time.Hour
 // Config is what a Queue needs.
 type Config struct {
 	IDs ports.IDs
-	// Mailers are only asked whether an environment has one.
+	// Mailers and SMS are only asked whether an environment has one.
 	Mailers ports.MailersByEnvironment
+	SMS     ports.SMSSendersByEnvironment
 	// From is the sender address of platforms that have set none.
 	From string
 	// MaxPerHour is the maximum number of codes of a platform in each hour of the clock, and of notices: who
 	// uses up one limit keeps nobody from the other mails.
 	MaxPerHour int
+	// MaxSMSPerHour is that of text messages.
+	MaxSMSPerHour int
 }
 
-// Queue adds mails to the queue.
+// Queue adds mails and text messages to the queue.
 type Queue struct{ Config }
 
 // New returns a Queue.
@@ -41,11 +44,23 @@ func (q *Queue) CheckAvailable(p platform.Platform) error {
 		"This service cannot send e-mails. Ask its operator to set CAUSEWAY_SMTP_URL and CAUSEWAY_MAIL_FROM, or use another credential.")
 }
 
-// Add adds a mail to an address to the queue, unless the environment of the platform has no mailer. It
-// returns RATE_LIMITED if the platform has sent as many mails in this hour as it may. Call it late in the
+// CheckSMSAvailable is CheckAvailable for text messages.
+func (q *Queue) CheckSMSAvailable(p platform.Platform) error {
+	if p.Environment == platform.Sandbox || q.SMS[p.Environment] != nil {
+		return nil
+	}
+	return fault.New(fault.NotImplemented, "This service cannot send text messages. Ask its operator to set CAUSEWAY_SMS_URL.")
+}
+
+// Add adds a mail to an address, or a text message to a phone number, to the queue, unless the environment of the platform sends none. It
+// returns RATE_LIMITED if the platform has sent as many in this hour as it may. Call it late in the
 // unit of work: until that ends, further mails of the platform wait.
 func (q *Queue) Add(ctx context.Context, tx Tx, p platform.Platform, to string, m Message, now time.Time) error {
-	if q.Mailers[p.Environment] == nil {
+	limit, sent, sends := q.MaxPerHour, "e-mails", q.Mailers[p.Environment] != nil
+	if m.kind.IsSMS() {
+		limit, sent, sends = q.MaxSMSPerHour, "text messages", q.SMS[p.Environment] != nil
+	}
+	if !sends {
 		return nil
 	}
 	hour := now.Truncate(time.Hour)
@@ -53,11 +68,11 @@ func (q *Queue) Add(ctx context.Context, tx Tx, p platform.Platform, to string, 
 	if err != nil {
 		return err
 	}
-	if n > q.MaxPerHour {
+	if n > limit {
 		return &fault.Error{
-			Code: fault.RateLimited, Reason: "Too many e-mails", RetryAfter: max(hour.Add(time.Hour).Sub(now), time.Second),
-			Message: fmt.Sprintf("The platform has sent %d e-mails like this one in this hour, which is its limit. Try again in the next hour, or "+
-				"ask the operator of the service to raise the limit.", q.MaxPerHour),
+			Code: fault.RateLimited, Reason: "Too many " + sent, RetryAfter: max(hour.Add(time.Hour).Sub(now), time.Second),
+			Message: fmt.Sprintf("The platform has sent %d %s like this one in this hour, which is its limit. Try again in the next hour, or "+
+				"ask the operator of the service to raise the limit.", limit, sent),
 		}
 	}
 	composed, err := compose(p, m)

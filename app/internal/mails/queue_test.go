@@ -18,6 +18,10 @@ type noMailer struct{}
 
 func (noMailer) Send(context.Context, ports.Mail) error { return errors.New("not called") }
 
+type noSMS struct{}
+
+func (noSMS) Send(context.Context, ports.SMS) error { return errors.New("not called") }
+
 // addMail adds a mail with a code in a unit of work of its own.
 func addMail(env *apptest.Env, queue *mails.Queue, p platform.Platform) error {
 	return env.Store.Do(context.Background(), func(ctx context.Context, tx *postgres.Unit) error {
@@ -98,6 +102,42 @@ func TestQueue_AddLimitsMailsPerHour(t *testing.T) {
 	}
 }
 
+func TestQueue_SMSHasLimitOfItsOwn(t *testing.T) {
+	t.Parallel()
+	// A text message is queued for a number with its job, on one line. The platform may send so many in an hour, however many mails it
+	// sends.
+	env := apptest.New(t)
+	queue := mails.New(mails.Config{IDs: env.IDs, SMS: ports.SMSSendersByEnvironment{platform.Sandbox: noSMS{}},
+		Mailers: ports.MailersByEnvironment{platform.Sandbox: noMailer{}}, MaxPerHour: 2, MaxSMSPerHour: 1})
+	addSMS := func() error {
+		return env.Store.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
+			return queue.Add(ctx, tx, env.Platform, "+447700900123", mails.SMSCode("482916", "to pay\nMia", time.Minute), env.Clock.Now())
+		})
+	}
+	for i, add := range []func() error{addSMS, func() error { return addMail(env, queue, env.Platform) }} {
+		if err := add(); err != nil {
+			t.Fatalf("%d: %v", i, err)
+		}
+	}
+
+	if err := addSMS(); !fault.Is(err, fault.RateLimited) {
+		t.Errorf("the second text message: %v", err)
+	}
+	if err := addMail(env, queue, env.Platform); err != nil {
+		t.Errorf("a mail after all text messages: %v", err)
+	}
+	jobs, err := env.Store.TakeJobs(t.Context(), ports.StepSendSMS, env.Clock.Now(), time.Minute, 10)
+	if err != nil || len(jobs) != 1 {
+		t.Fatalf("jobs %+v, %v", jobs, err)
+	}
+	m, _, waits, err := env.Store.WaitingMail(t.Context(), env.Platform.ID, jobs[0].Subjects[0])
+	want := ports.SMS{ID: m.ID, Platform: env.Platform.ID, To: "+447700900123", Sender: env.Platform.Name, Text: "482916 is your code for " +
+		env.Platform.Name + " to pay Mia. It expires in 1 minute. Do not give it to anyone.", ExpiresAt: apptest.Noon.Add(time.Minute)}
+	if err != nil || !waits || m.SMS() != want {
+		t.Errorf("%+v, %t, %v; want %+v", m.SMS(), waits, err, want)
+	}
+}
+
 func TestQueue_WithoutMailer(t *testing.T) {
 	t.Parallel()
 	// Without a mailer no mail is added. A production platform gets an error, and a sandbox platform needs none.
@@ -112,10 +152,13 @@ func TestQueue_WithoutMailer(t *testing.T) {
 	if n, _, err := env.Store.WaitingMails(t.Context(), 10); n != 0 || err != nil {
 		t.Errorf("%d mails wait, %v", n, err)
 	}
-	if err := queue.CheckAvailable(env.Platform); err != nil {
-		t.Errorf("sandbox: %v", err)
-	}
-	if err := queue.CheckAvailable(platform.Platform{Environment: platform.Production}); !fault.Is(err, fault.NotImplemented) {
-		t.Errorf("production: %v", err)
+	for name, check := range map[string]func(platform.Platform) error{"mails": queue.CheckAvailable,
+		"text messages": queue.CheckSMSAvailable} {
+		if err := check(env.Platform); err != nil {
+			t.Errorf("%s of a sandbox: %v", name, err)
+		}
+		if err := check(platform.Platform{Environment: platform.Production}); !fault.Is(err, fault.NotImplemented) {
+			t.Errorf("%s in production: %v", name, err)
+		}
 	}
 }

@@ -9,41 +9,21 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/adapters/rails/partner"
-	"causeway/core/ident"
-	"causeway/core/rail"
-	"causeway/core/signedmessage"
-	"causeway/ports"
 )
 
-// NameOptions say which provider of name checks is tested, and with what.
-type NameOptions struct {
-	// Connection has the settings url and secret.
-	Connection rail.Connection
-	Secrets    ports.Secrets
-	Clock      ports.Clock
-	// Account is checked with the names of the tests.
-	Account partner.Account
-	// Within is how soon the provider has to answer.
-	Within time.Duration
-	Skip   []string
+// nameSuite tests one provider of name checks.
+type nameSuite struct {
+	*ProviderSuite
+	account partner.Account // is checked with the names of the tests
 }
 
-// NameSuite tests one provider of name checks once.
-type NameSuite struct {
-	NameOptions
-	client  *partner.Client
-	secrets signedmessage.Secrets
-}
-
-// NewNames returns a suite, or an error for options that are not valid.
-func NewNames(ctx context.Context, o NameOptions) (*NameSuite, error) {
-	s := &NameSuite{NameOptions: o}
-	if err := checkSkipped(o.Skip, s.rules()); err != nil {
-		return nil, err
-	}
-	var err error
-	s.client, s.secrets, err = open(ctx, o.Connection, o.Secrets, o.Clock)
-	return s, err
+// NewNames returns a suite for a provider of name checks, or an error for options that are not valid.
+func NewNames(ctx context.Context, o ProviderOptions, account partner.Account) (*ProviderSuite, error) {
+	s := &nameSuite{account: account}
+	return newProviderSuite(ctx, o, func(p *ProviderSuite) []rule {
+		s.ProviderSuite = p
+		return s.rules()
+	})
 }
 
 // nameTests are the names of the tests, and what they have to be answered with.
@@ -60,11 +40,10 @@ var nameTests = []struct {
 		partner.NameNotSupported},
 }
 
-func (s *NameSuite) rules() []rule {
-	rules := []rule{{"health", "GET /health says what the provider is", func(ctx context.Context) error {
-		return orError(s.client.Health(ctx))
-	}}}
-	rules = append(rules, s.signing().rules()...)
+func (s *nameSuite) rules() []rule {
+	rules := s.common(request{"POST /name-checks", func(ctx context.Context, client *partner.Client) error {
+		return orError(client.CheckName(ctx, s.question("Test Match")))
+	}})
 	for _, test := range nameTests {
 		rules = append(rules, rule{test.rule, test.text, func(ctx context.Context) error { return s.wantResult(ctx, test.name, test.want) }})
 	}
@@ -76,33 +55,18 @@ func (s *NameSuite) rules() []rule {
 		rule{"in-time", fmt.Sprintf("every question is answered within %s", s.Within), s.checkInTime})
 }
 
-func (s *NameSuite) signing() signing {
-	return signing{s.Connection, s.Clock, s.secrets, []request{
-		{"GET /health", func(ctx context.Context, client *partner.Client) error { return orError(client.Health(ctx)) }},
-		{"POST /name-checks", func(ctx context.Context, client *partner.Client) error {
-			return orError(client.CheckName(ctx, s.question("Test Match")))
-		}}}}
-}
-
-// Run checks every rule, calls report for each, and returns how many the provider does not follow.
-func (s *NameSuite) Run(ctx context.Context, report func(Result)) (failed int) {
-	defer s.client.Close()
-	return run(ctx, s.rules(), s.Skip, report)
-}
-
 // question asks whether the account belongs to a person.
-func (s *NameSuite) question(name string) partner.NameCheck {
-	q := partner.NameCheck{ID: uuid.NewString(), PlatformID: ident.NewPlatform(func(time.Time) uuid.UUID { return uuid.New() },
-		s.Clock.Now()).String(), Account: s.Account}
+func (s *nameSuite) question(name string) partner.NameCheck {
+	q := partner.NameCheck{ID: uuid.NewString(), PlatformID: s.platform(), Account: s.account}
 	q.Account.Holder = &partner.Holder{Type: "INDIVIDUAL", Name: name}
 	return q
 }
 
-func (s *NameSuite) wantResult(ctx context.Context, name string, want partner.NameCheckStatus) error {
+func (s *nameSuite) wantResult(ctx context.Context, name string, want partner.NameCheckStatus) error {
 	return s.want(ctx, s.question(name), want)
 }
 
-func (s *NameSuite) want(ctx context.Context, q partner.NameCheck, want partner.NameCheckStatus) error {
+func (s *nameSuite) want(ctx context.Context, q partner.NameCheck, want partner.NameCheckStatus) error {
 	r, err := s.client.CheckName(ctx, q)
 	if err == nil && r.Result != want {
 		err = fmt.Errorf("the name %s was answered with %s, not with %s", q.Account.Holder.Name, r.Result, want)
@@ -110,7 +74,7 @@ func (s *NameSuite) want(ctx context.Context, q partner.NameCheck, want partner.
 	return err
 }
 
-func (s *NameSuite) checkBusiness(ctx context.Context) error {
+func (s *nameSuite) checkBusiness(ctx context.Context) error {
 	q := s.question("Test Other")
 	q.Account.Holder.Type = "BUSINESS"
 	if err := s.want(ctx, q, partner.NameDiffers); err != nil {
@@ -121,7 +85,7 @@ func (s *NameSuite) checkBusiness(ctx context.Context) error {
 	return s.want(ctx, q, partner.NameMatches)
 }
 
-func (s *NameSuite) checkAgain(ctx context.Context) error {
+func (s *nameSuite) checkAgain(ctx context.Context) error {
 	q := s.question("Test Partial")
 	first, err := s.client.CheckName(ctx, q)
 	if err != nil {
@@ -134,16 +98,16 @@ func (s *NameSuite) checkAgain(ctx context.Context) error {
 	return err
 }
 
-func (s *NameSuite) checkNoName(ctx context.Context) error {
+func (s *nameSuite) checkNoName(ctx context.Context) error {
 	q := s.question("")
 	return wantStatus("POST /name-checks without a name", orError(s.client.CheckName(ctx, q)), http.StatusBadRequest)
 }
 
-func (s *NameSuite) checkUnavailable(ctx context.Context) error {
+func (s *nameSuite) checkUnavailable(ctx context.Context) error {
 	return wantStatus("POST /name-checks", orError(s.client.CheckName(ctx, s.question("Test Unavailable"))), http.StatusServiceUnavailable)
 }
 
-func (s *NameSuite) checkInTime(ctx context.Context) error {
+func (s *nameSuite) checkInTime(ctx context.Context) error {
 	for _, test := range nameTests {
 		began := time.Now()
 		if _, err := s.client.CheckName(ctx, s.question(test.name)); err != nil {

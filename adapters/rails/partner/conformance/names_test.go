@@ -1,6 +1,8 @@
 package conformance_test
 
 import (
+	"context"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -12,22 +14,37 @@ import (
 	"causeway/core/signedmessage"
 )
 
-// runNames tests a provider of name checks with a fault, and returns the rules that it breaks, with how many there are.
+// runNames tests a provider of name checks with a fault.
 func runNames(t *testing.T, fault partnertest.NameFault) (broken []string, all int) {
+	t.Helper()
+	return runProvider(t, &partnertest.NameProvider{Secrets: parsedSecret(t), Now: time.Now, Fault: fault}, fault == partnertest.NamesSlow,
+		func(ctx context.Context, o conformance.ProviderOptions) (*conformance.ProviderSuite, error) {
+			return conformance.NewNames(ctx, o, conformance.DefaultAccount())
+		})
+}
+
+func parsedSecret(t *testing.T) signedmessage.Secrets {
 	t.Helper()
 	secrets, err := signedmessage.Parse(secret)
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(&partnertest.NameProvider{Secrets: secrets, Now: time.Now, Fault: fault})
+	return secrets
+}
+
+// runProvider tests a provider, and returns the rules that it breaks, with how many there are.
+func runProvider(t *testing.T, provider http.Handler, slow bool, newSuite func(context.Context, conformance.ProviderOptions) (
+	*conformance.ProviderSuite, error)) (broken []string, all int) {
+	t.Helper()
+	server := httptest.NewServer(provider)
 	t.Cleanup(server.Close)
 	within := 30 * time.Second // a loaded machine is slow
-	if fault == partnertest.NamesSlow {
+	if slow {
 		within = time.Second
 	}
-	suite, err := conformance.NewNames(t.Context(), conformance.NameOptions{
+	suite, err := newSuite(t.Context(), conformance.ProviderOptions{
 		Connection: rail.Connection{Settings: map[string]string{"url": server.URL, "secret": "file:/secret"}}, Secrets: theSecret{},
-		Clock: systemClock{}, Account: conformance.DefaultAccount(), Within: within})
+		Clock: systemClock{}, Within: within})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +83,8 @@ func TestNameSuite_FindsEachFault(t *testing.T) {
 			}
 		})
 	}
-	if _, err := conformance.NewNames(t.Context(), conformance.NameOptions{Skip: []string{"nothing"}}); err == nil {
+	unknown := conformance.ProviderOptions{Skip: []string{"nothing"}}
+	if _, err := conformance.NewNames(t.Context(), unknown, conformance.DefaultAccount()); err == nil {
 		t.Error("an unknown rule is skipped")
 	}
 }

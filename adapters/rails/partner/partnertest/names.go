@@ -2,7 +2,6 @@ package partnertest
 
 import (
 	"encoding/json"
-	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -68,26 +67,9 @@ func (p *NameProvider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	f := p.Fault
 	p.mu.Unlock()
-	body, err := io.ReadAll(io.LimitReader(r.Body, 1<<20))
 	s := &Sidecar{Secrets: p.Secrets, Now: p.Now, Fault: map[NameFault]Fault{NamesUnsigned: AcceptsUnsigned, NamesOld: AcceptsOld}[f]}
-	switch {
-	case err != nil:
-		http.Error(w, "incomplete", http.StatusBadRequest)
-	case !s.isSigned(r, body):
-		http.Error(w, "not signed", http.StatusUnauthorized)
-	case r.URL.Path == "/health":
-		s.answer(w, http.StatusOK, partner.Health{Name: "Test Names"})
-	case r.URL.Path != "/name-checks" || r.Method != http.MethodPost:
-		http.NotFound(w, r)
-	case f == NamesDown:
-		http.Error(w, "down", http.StatusInternalServerError)
-	case f == NamesRedirected:
-		http.Redirect(w, r, "/moved", http.StatusPermanentRedirect)
-	case f == NamesNotJSON:
-		_, _ = io.WriteString(w, "<html>")
-	default:
-		p.check(w, s, f, body)
-	}
+	s.serveProvider(w, r, "/name-checks", map[NameFault]failure{NamesDown: answersDown, NamesRedirected: redirects,
+		NamesNotJSON: answersPage}[f], func(body []byte) { p.check(w, s, f, body) })
 }
 
 func (p *NameProvider) check(w http.ResponseWriter, s *Sidecar, f NameFault, body []byte) {
