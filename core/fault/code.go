@@ -95,16 +95,19 @@ const (
 	EmailOTPEmailAlreadyExists            Code = "EMAIL_OTP_EMAIL_ALREADY_EXISTS"
 	EmailOTPCredentialSetChanged          Code = "EMAIL_OTP_CREDENTIAL_SET_CHANGED"
 	IdempotencyKeyInUse                   Code = "IDEMPOTENCY_KEY_IN_USE"
+	PasskeyAlreadyEnrolled                Code = "PASSKEY_ALREADY_ENROLLED"
+	SCASessionRequired                    Code = "SCA_SESSION_REQUIRED" // a login with strong customer authentication
 	MonthArchived                         Code = "MONTH_ARCHIVED"
 	IdempotencyKeyReused                  Code = "IDEMPOTENCY_KEY_REUSED"
 )
 
-// 405, 413, 415 and 429: the request cannot be processed.
+// 405, 413, 415, 423 and 429: the request cannot be processed.
 const (
 	MethodNotAllowed     Code = "METHOD_NOT_ALLOWED"
 	PayloadTooLarge      Code = "PAYLOAD_TOO_LARGE"
 	UnsupportedMediaType Code = "UNSUPPORTED_MEDIA_TYPE"
-	RateLimited          Code = "RATE_LIMITED" // set RetryAfter
+	AccountLocked        Code = "ACCOUNT_LOCKED" // a customer, after failed attempts of strong customer authentication
+	RateLimited          Code = "RATE_LIMITED"   // set RetryAfter
 	// More than the operator allows on one day.
 	DailyVolumeLimitExceeded Code = "DAILY_VOLUME_LIMIT_EXCEEDED"
 )
@@ -230,11 +233,14 @@ var statuses = map[Code]int{
 	EmailOTPEmailAlreadyExists:            409,
 	EmailOTPCredentialSetChanged:          409,
 	IdempotencyKeyInUse:                   409,
+	PasskeyAlreadyEnrolled:                409,
+	SCASessionRequired:                    409,
 	MonthArchived:                         409,
 	IdempotencyKeyReused:                  422,
 	MethodNotAllowed:                      405,
 	PayloadTooLarge:                       413,
 	UnsupportedMediaType:                  415,
+	AccountLocked:                         423,
 	RateLimited:                           429,
 	DailyVolumeLimitExceeded:              429,
 	InternalError:                         500,

@@ -33,6 +33,10 @@ type (
 	receivableKind      struct{}
 	personKind          struct{}
 	requestLogKind      struct{}
+	scaCredentialKind   struct{}
+	scaChallengeKind    struct{}
+	scaSessionKind      struct{}
+	scaResetKind        struct{}
 )
 
 func (platformKind) prefix() string        { return "PlatformConfig" }
@@ -65,6 +69,10 @@ func (proposalKind) prefix() string        { return "Proposal" }
 func (receivableKind) prefix() string      { return "Receivable" }
 func (personKind) prefix() string          { return "Person" }
 func (requestLogKind) prefix() string      { return "RequestLog" }
+func (scaCredentialKind) prefix() string   { return "ScaCredential" }
+func (scaChallengeKind) prefix() string    { return "ScaChallenge" }
+func (scaSessionKind) prefix() string      { return "ScaSession" }
+func (scaResetKind) prefix() string        { return "ScaReset" }
 
 // The ids of the resources.
 type (
@@ -121,6 +129,14 @@ type (
 	Person = ID[personKind]
 	// RequestLog is an entry of the log of API requests.
 	RequestLog = ID[requestLogKind]
+	// SCACredential is a factor of strong customer authentication that a customer has enrolled.
+	SCACredential = ID[scaCredentialKind]
+	// SCAChallenge asks a customer for a proof.
+	SCAChallenge = ID[scaChallengeKind]
+	// SCASession is what a login with strong customer authentication opens.
+	SCASession = ID[scaSessionKind]
+	// SCAReset is the reset of a factor.
+	SCAReset = ID[scaResetKind]
 )
 
 // ParseCustomer and the functions after it parse an id of their type.
@@ -145,6 +161,9 @@ func ParseReconciliation(s string) (Reconciliation, error)   { return Parse[reco
 func ParseBreak(s string) (Break, error)                     { return Parse[breakKind](s) }
 func ParseAgent(s string) (Agent, error)                     { return Parse[agentKind](s) }
 func ParseRequestLog(s string) (RequestLog, error)           { return Parse[requestLogKind](s) }
+func ParseSCACredential(s string) (SCACredential, error)     { return Parse[scaCredentialKind](s) }
+func ParseSCAChallenge(s string) (SCAChallenge, error)       { return Parse[scaChallengeKind](s) }
+func ParseSCAReset(s string) (SCAReset, error)               { return Parse[scaResetKind](s) }
 
 // NewWebhook and the functions after it return a new id of their type.
 func NewWebhook(source Source, at time.Time) Webhook         { return New[webhookKind](source, at) }
@@ -159,6 +178,14 @@ func NewDocument(source Source, at time.Time) Document       { return New[docume
 func NewAuthMethod(source Source, at time.Time) AuthMethod   { return New[authMethodKind](source, at) }
 func NewSession(source Source, at time.Time) Session         { return New[sessionKind](source, at) }
 func NewAgent(source Source, at time.Time) Agent             { return New[agentKind](source, at) }
+func NewSCACredential(source Source, at time.Time) SCACredential {
+	return New[scaCredentialKind](source, at)
+}
+func NewSCAChallenge(source Source, at time.Time) SCAChallenge {
+	return New[scaChallengeKind](source, at)
+}
+func NewSCASession(source Source, at time.Time) SCASession   { return New[scaSessionKind](source, at) }
+func NewSCAReset(source Source, at time.Time) SCAReset       { return New[scaResetKind](source, at) }
 func NewAgentAction(source Source, at time.Time) AgentAction { return New[agentActionKind](source, at) }
 func NewProposal(source Source, at time.Time) Proposal       { return New[proposalKind](source, at) }
 func NewPerson(source Source, at time.Time) Person           { return New[personKind](source, at) }

@@ -57,7 +57,7 @@ func (f Factors) AcceptsCodes(now time.Time) bool {
 
 // UseRecoveryCode returns the factors without a recovery code, and whether there was one of this text.
 func (f Factors) UseRecoveryCode(text string, now time.Time) (Factors, bool) {
-	text = normalizeRecoveryCode(text)
+	text = NormalizeRecoveryCode(text)
 	var left []string
 	used := false
 	for _, code := range f.RecoveryCodes {
@@ -112,10 +112,11 @@ func GroupRecoveryCode(code string) string {
 
 // IsRecoveryCode reports whether a text has the length of a recovery code, and so is no code of a second factor.
 func IsRecoveryCode(text string) bool {
-	return len(normalizeRecoveryCode(text)) == recoveryEncoding.EncodedLen(recoveryRandom)
+	return len(NormalizeRecoveryCode(text)) == recoveryEncoding.EncodedLen(recoveryRandom)
 }
 
-func normalizeRecoveryCode(text string) string {
+// NormalizeRecoveryCode returns a code in the form of NewRecoveryCodes, however it was typed.
+func NormalizeRecoveryCode(text string) string {
 	return strings.NewReplacer("-", "", " ", "").Replace(strings.ToUpper(text))
 }
 

@@ -34,6 +34,9 @@ type Platform struct {
 	KYCRedirectOrigins []string
 	// Wallets is nil if the platform has set nothing for embedded wallets; see WalletSettings.
 	Wallets *Wallets
+	// SCARegions are the regions whose customers need strong customer authentication, as the operator has set them; nil for those of the
+	// law, see RequiresSCA.
+	SCARegions []string
 	// Fees are what the platform charges; at most one for each type and currency.
 	Fees      []FeeConfig
 	CreatedAt time.Time

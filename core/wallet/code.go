@@ -92,7 +92,7 @@ func (c Code) Sent(hash CodeHash, lifetime time.Duration, now time.Time) (Code, 
 	if err := c.CheckDelay(now); err != nil {
 		return c, err
 	}
-	sending, err := c.Sending.next(now)
+	sending, err := c.Sending.Next(now)
 	if err != nil {
 		return c, err
 	}
@@ -111,12 +111,13 @@ const (
 // CodeSending remembers how many codes were sent, as the times at which both limits are without use again.
 type CodeSending struct{ BurstUntil, HourUntil time.Time }
 
-func (s CodeSending) next(now time.Time) (CodeSending, error) {
+// Next returns the limits after one more code, or RATE_LIMITED.
+func (s CodeSending) Next(now time.Time) (CodeSending, error) {
 	burst, wait := spend(s.BurstUntil, now, sendInterval, sendBurst)
 	hour, hourWait := spend(s.HourUntil, now, sendHourInterval, sendHourlyBurst)
 	if wait = max(wait, hourWait); wait > 0 {
 		return s, &fault.Error{Code: fault.RateLimited, Reason: "Too many codes", RetryAfter: wait,
-			Message: "Too many codes were sent for this credential. Wait, and use the latest code meanwhile."}
+			Message: "Too many codes were sent. Wait, and use the latest code meanwhile."}
 	}
 	return CodeSending{BurstUntil: burst, HourUntil: hour}, nil
 }
