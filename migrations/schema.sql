@@ -744,6 +744,7 @@ CREATE TABLE customers (
     updated_at timestamp with time zone NOT NULL,
     deleted_at timestamp with time zone,
     held_at timestamp with time zone,
+    contacts jsonb,
     CONSTRAINT customer_status_known CHECK ((status = ANY (ARRAY['UNVERIFIED'::text, 'PENDING'::text, 'APPROVED'::text, 'REJECTED'::text]))),
     CONSTRAINT customer_type_known CHECK ((customer_type = ANY (ARRAY['INDIVIDUAL'::text, 'BUSINESS'::text])))
 );

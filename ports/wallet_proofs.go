@@ -18,6 +18,8 @@ type WalletProofs interface {
 	AcceptsTestCode(code string) bool
 	// AcceptsTestSignature reports whether a signature of a message by a wallet outside is a test value that stands for a valid one.
 	AcceptsTestSignature(signature string) bool
+	// NewSCACode returns a one-time code of some digits for strong customer authentication.
+	NewSCACode(length int) (string, error)
 	// RegisterPasskey checks the attestation of a new passkey for a challenge of the platform, or returns
 	// INVALID_INPUT. That the challenge is used once is for the caller to check.
 	RegisterPasskey(ctx context.Context, p platform.Platform, challenge []byte, a wallet.Attestation) (wallet.PasskeyKey, error)

@@ -21,6 +21,8 @@ var customers = schema.New("customers", keyOfPlatform, func(c *customer.Customer
 		{Name: "currencies", Type: "text[]", Field: schema.Array(&c.Currencies)}, sealed.Text(sealed.CustomersEmail, &c.Email),
 		{Name: "uma_address", Field: &c.UMAAddress}, {Name: "status", Field: &c.Status},
 		sealed.JSON(sealed.CustomersDetails, func() customerDetails { return newCustomerDetails(*c) }, func(d customerDetails) { d.set(c) }),
+		sealed.JSON(sealed.CustomersContacts, func() *contactsColumn { return newContactsColumn(*c) },
+			func(column *contactsColumn) { column.set(c) }),
 		{Name: "created_at", Field: &c.CreatedAt}, {Name: "updated_at", Field: &c.UpdatedAt},
 		{Name: "deleted_at", Field: &c.DeletedAt}, {Name: "held_at", Field: &c.HeldAt},
 	}
@@ -30,8 +32,8 @@ var (
 	insertCustomer = customers.Insert("")
 	// insertCustomers leaves out customers that violate a unique index, also one that another session is inserting.
 	insertCustomers = customers.InsertAll("ON CONFLICT DO NOTHING RETURNING id")
-	updateCustomer  = customers.Update("platform_customer_id", "currencies", "email", "uma_address", "status", "details", "updated_at",
-		"deleted_at", "held_at")
+	updateCustomer  = customers.Update("platform_customer_id", "currencies", "email", "uma_address", "status", "details", "contacts",
+		"updated_at", "deleted_at", "held_at")
 )
 
 // customerDetails is the details column.
@@ -46,6 +48,19 @@ type customerDetails struct {
 	// IdentityChangedAt is omitted if the identity did not change since the creation.
 	IdentityChangedAt time.Time `json:"identityChangedAt,omitzero"`
 	ErasedAt          time.Time `json:"erasedAt,omitzero"`
+}
+
+// contactsColumn is the contacts column; NULL if it is zero.
+type contactsColumn struct {
+	PhoneNumber string           `json:"phoneNumber,omitempty"`
+	Required    bool             `json:"required,omitempty"`
+	Email       *verifiedContact `json:"verifiedEmail,omitempty"`
+	Phone       *verifiedContact `json:"verifiedPhone,omitempty"`
+}
+
+type verifiedContact struct {
+	Address string    `json:"address"`
+	At      time.Time `json:"at"`
 }
 
 type businessColumn struct {
@@ -134,6 +149,34 @@ func (d customerDetails) set(c *customer.Customer) {
 	c.Business, c.Address = (*customer.BusinessInfo)(d.Business), (*party.Address)(d.Address)
 	c.Consent = (*customer.Consent)(d.Consent)
 	c.IdentityChangedAt, c.ErasedAt = d.IdentityChangedAt, d.ErasedAt
+}
+
+func newContactsColumn(c customer.Customer) *contactsColumn {
+	column := contactsColumn{PhoneNumber: c.PhoneNumber, Required: c.Contacts.Required}
+	if v := verifiedContact(c.Contacts.Email); v != (verifiedContact{}) {
+		column.Email = &v
+	}
+	if v := verifiedContact(c.Contacts.Phone); v != (verifiedContact{}) {
+		column.Phone = &v
+	}
+	if column == (contactsColumn{}) {
+		return nil
+	}
+	return &column
+}
+
+func (column *contactsColumn) set(c *customer.Customer) {
+	c.PhoneNumber, c.Contacts = "", customer.Contacts{}
+	if column == nil {
+		return
+	}
+	c.PhoneNumber, c.Contacts.Required = column.PhoneNumber, column.Required
+	if column.Email != nil {
+		c.Contacts.Email = customer.VerifiedContact(*column.Email)
+	}
+	if column.Phone != nil {
+		c.Contacts.Phone = customer.VerifiedContact(*column.Phone)
+	}
 }
 
 // Customer uses the primary key. It finds deleted customers too.

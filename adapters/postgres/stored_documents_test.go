@@ -28,6 +28,7 @@ var storedDocuments = []storagetest.Document{
 	storagetest.DocumentOf(importChunks, "rows", nil),
 	storagetest.DocumentOf(importErrors, "fields", nil),
 	storagetest.DocumentOf(customers, "details", nil),
+	storagetest.DocumentOf(customers, "contacts", nil),
 	storagetest.DocumentOf(documents, "details", nil),
 	storagetest.DocumentOf(externalAccounts, "fields", nil),
 	storagetest.DocumentOf(externalAccounts, "beneficiary", nil),

@@ -102,6 +102,7 @@ func (s *Service) update(ctx context.Context, platformID ident.Platform, id iden
 				return err
 			}
 		}
+		after = after.ShownBy(owner)
 		if err := tx.UpdateCustomer(ctx, after); err != nil || after.Status == before.Status {
 			return err
 		}
@@ -132,6 +133,10 @@ func (s *Service) CheckUpdate(ctx context.Context, platformID ident.Platform, id
 func (s *Service) Delete(ctx context.Context, platformID ident.Platform, id ident.Customer) (customer.Customer, error) {
 	var deleted customer.Customer
 	err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
+		owner, err := tx.LockPlatformShared(ctx, platformID)
+		if err != nil {
+			return err
+		}
 		before, err := lockCustomer(ctx, tx, platformID, id)
 		if err != nil {
 			return err
@@ -158,6 +163,7 @@ func (s *Service) Delete(ctx context.Context, platformID ident.Platform, id iden
 		if err := tx.DeleteExternalAccountsOf(ctx, platformID, id, deleted.DeletedAt); err != nil {
 			return err
 		}
+		deleted = deleted.ShownBy(owner)
 		return tx.UpdateCustomer(ctx, deleted)
 	})
 	return deleted, err

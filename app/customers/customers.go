@@ -6,6 +6,7 @@ package customers
 
 import (
 	"context"
+	"slices"
 
 	"github.com/sirupsen/logrus"
 
@@ -30,8 +31,8 @@ type Config struct {
 	Identity ports.IdentityByEnvironment
 	// Sanctions has the environments whose customers are screened when they are new or renamed.
 	Sanctions Screeners
-	// WalletProofs check the signatures of the owners of wallets, whom Mails tell of another e-mail address.
-	// Only Update needs both.
+	// WalletProofs check the signatures of the owners of wallets, and make the codes for contacts, which Mails send, as they
+	// tell the owners of another e-mail address.
 	WalletProofs ports.WalletProofsByEnvironment
 	Mails        *mails.Queue
 
@@ -77,6 +78,7 @@ func (s *Service) Create(ctx context.Context, platformID ident.Platform, request
 		if created, err = customer.Create(r, owner, ident.NewCustomer(s.IDs.New, now), s.IDs.New(now), now); err != nil {
 			return err
 		}
+		created = created.ShownBy(owner)
 		if err := checkTermsKnown(ctx, tx, created.Consent); err != nil {
 			return err
 		}
@@ -107,11 +109,11 @@ func (s *Service) Create(ctx context.Context, platformID ident.Platform, request
 // Get returns a customer, also a deleted one, or USER_NOT_FOUND.
 func (s *Service) Get(ctx context.Context, platformID ident.Platform, id ident.Customer) (customer.Customer, error) {
 	found, err := s.Store.Customer(ctx, platformID, id)
-	if err != nil || found.Type != customer.Business {
+	if err != nil {
 		return found, err
 	}
-	found.Owners, err = s.Store.BeneficialOwnersOf(ctx, platformID, id)
-	return found, err
+	shown, err := s.shown(ctx, platformID, []customer.Customer{found})
+	return shown[0], err
 }
 
 // List returns the customers that match the filter.
@@ -120,24 +122,40 @@ func (s *Service) List(ctx context.Context, platformID ident.Platform, f ports.C
 	if err != nil {
 		return page, err
 	}
+	page.Items, err = s.shown(ctx, platformID, page.Items)
+	return page, err
+}
+
+// shown completes customers with what is shown to their platform: the owners of businesses, and whether their regions require strong
+// customer authentication.
+func (s *Service) shown(ctx context.Context, p ident.Platform, customers []customer.Customer) ([]customer.Customer, error) {
 	var businesses []ident.Customer
-	for _, c := range page.Items {
+	for _, c := range customers {
 		if c.Type == customer.Business {
 			businesses = append(businesses, c.ID)
 		}
 	}
-	if len(businesses) == 0 {
-		return page, nil
-	}
-	owners, err := s.Store.BeneficialOwnersOf(ctx, platformID, businesses...)
-	for i := range page.Items {
-		for _, o := range owners {
-			if o.Customer == page.Items[i].ID {
-				page.Items[i].Owners = append(page.Items[i].Owners, o)
+	if len(businesses) > 0 {
+		owners, err := s.Store.BeneficialOwnersOf(ctx, p, businesses...)
+		if err != nil {
+			return customers, err
+		}
+		for i := range customers {
+			for _, o := range owners {
+				if o.Customer == customers[i].ID {
+					customers[i].Owners = append(customers[i].Owners, o)
+				}
 			}
 		}
 	}
-	return page, err
+	if !slices.ContainsFunc(customers, func(c customer.Customer) bool { return c.Region != "" }) {
+		return customers, nil
+	}
+	owner, err := s.Store.Platform(ctx, p)
+	for i := range customers {
+		customers[i] = customers[i].ShownBy(owner)
+	}
+	return customers, err
 }
 
 // ListMails returns the mails to customers that match the filter, newest first.

@@ -32,7 +32,7 @@ type IssuedKYCLink struct {
 }
 
 // Create returns a new link for a customer; earlier ones stay valid. Faults: USER_NOT_FOUND,
-// CUSTOMER_DELETED, INVALID_INPUT for a redirectURI that is not allowed.
+// CUSTOMER_DELETED, CONFLICT while its contacts are not verified, INVALID_INPUT for a redirectURI that is not allowed.
 func (s *KYCLinks) Create(ctx context.Context, p ident.Platform, request *ports.IdempotentRequest, id ident.Customer,
 	redirectURI string) (IssuedKYCLink, error) {
 	now := s.Clock.Now()

@@ -8,7 +8,6 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/core/customer"
-	"causeway/core/event"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/platform"
@@ -58,7 +57,7 @@ func (w *customerWork) become(ctx context.Context, after customer.Customer) erro
 	if after.Type == customer.Business {
 		after.Owners = w.owners
 	}
-	return w.tx.Emit(ctx, []event.Event{after.StatusEvent(ident.NewWebhook(w.IDs.New, after.UpdatedAt))})
+	return emitStatus(ctx, w.tx, w.IDs, after)
 }
 
 // screened returns a decision as it is, unless it accepts a party automatically who resembles an entry

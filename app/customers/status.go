@@ -52,5 +52,14 @@ func setStatus(ctx context.Context, tx Tx, ids ports.IDs, clock ports.Clock, cha
 	if err := tx.UpdateCustomer(ctx, after); err != nil || after.Status == before.Status {
 		return after, err
 	}
-	return after, tx.Emit(ctx, []event.Event{after.StatusEvent(ident.NewWebhook(ids.New, after.UpdatedAt))})
+	return after, emitStatus(ctx, tx, ids, after)
+}
+
+// emitStatus emits the event of the status of a locked customer.
+func emitStatus(ctx context.Context, tx Tx, ids ports.IDs, c customer.Customer) error {
+	owner, err := tx.LockPlatformShared(ctx, c.Platform)
+	if err != nil {
+		return err
+	}
+	return tx.Emit(ctx, []event.Event{c.ShownBy(owner).StatusEvent(ident.NewWebhook(ids.New, c.UpdatedAt))})
 }

@@ -76,6 +76,8 @@ type Store interface {
 	ReviewsOf(ctx context.Context, p ident.Platform, c ident.Customer) ([]verification.Review, error)
 	// EndUserTerms returns every version of the terms, oldest first.
 	EndUserTerms(ctx context.Context) ([]customer.EndUserTerms, error)
+	// WalletCodeHash returns the keyed hash of a code, with what it is bound to.
+	WalletCodeHash(ctx context.Context, p ident.Platform, id ident.AuthMethod, code string) (wallet.CodeHash, error)
 	// OtherWalletWithEmail reports whether codes for another wallet of the platform are sent to an address.
 	// Default credentials that are not stored are not searched.
 	OtherWalletWithEmail(ctx context.Context, w ports.WalletID, email string) (bool, error)

@@ -116,7 +116,7 @@ func (s *Verifications) existing(ctx context.Context, p ident.Platform, of []ver
 // Submit submits a customer with its documents, or returns a verification with what is missing. A
 // verification that waits for corrections is continued; one that is submitted is returned as it is.
 // Faults: USER_NOT_FOUND, CUSTOMER_DELETED, INVALID_INPUT for a customer that is decided, CONFLICT for
-// too many verifications.
+// too many verifications, and for the first one while the contacts of the customer are not verified.
 func (s *Verifications) Submit(ctx context.Context, principal platform.Principal, request *ports.IdempotentRequest,
 	id ident.Customer) (verification.Verification, error) {
 	identity, err := s.identityOf(principal.Environment)
@@ -179,6 +179,9 @@ func (w *customerWork) submit(ctx context.Context) (change verification.Change, 
 		return change, false, err
 	}
 	v, created, err := w.openOrNew(ctx)
+	if err == nil && created {
+		err = w.checkContacts(ctx)
+	}
 	if err != nil || v.Status.IsSubmitted() {
 		return verification.Change{Verification: v}, false, err
 	}
@@ -203,6 +206,15 @@ func (w *customerWork) submit(ctx context.Context) (change verification.Change, 
 		return change.Then(change.Verification.Decide(decision, w.customer, w.owners)), created, err
 	}
 	return change, created, w.enqueue(ctx, w.now, change.Verification.ID.UUID())
+}
+
+// checkContacts returns CONFLICT if the customer has to verify its contacts first.
+func (w *customerWork) checkContacts(ctx context.Context) error {
+	owner, err := w.tx.LockPlatformShared(ctx, w.customer.Platform)
+	if err == nil {
+		err = w.customer.CheckContacts(owner)
+	}
+	return err
 }
 
 // openOrNew returns the verification that goes on, or a new one.

@@ -24,6 +24,7 @@ type Request struct {
 	Region             string
 	Currencies         []string
 	Email              string
+	PhoneNumber        string
 	UMAAddress         string
 	FullName           string
 	BirthDate          string
@@ -44,8 +45,9 @@ func Create(r Request, owner platform.Platform, id ident.Customer, generated uui
 	var bad party.Problems
 	c := Customer{
 		ID: id, Platform: owner.ID, PlatformCustomerID: r.PlatformCustomerID, Type: Type(r.Type),
-		Region: r.Region, Email: r.Email, Address: r.Address, CreatedAt: now, UpdatedAt: now,
+		Region: r.Region, Email: r.Email, PhoneNumber: r.PhoneNumber, Address: r.Address, CreatedAt: now, UpdatedAt: now,
 	}
+	c.Contacts.Required = owner.RequiresSCA(r.Region)
 	bad.Text("platformCustomerId", r.PlatformCustomerID, party.Optional, 255)
 	bad.OneOf("customerType", r.Type, party.Required, []string{string(Individual), string(Business)})
 	bad.Country("region", r.Region, party.Optional)
@@ -86,6 +88,7 @@ func Create(r Request, owner platform.Platform, id ident.Customer, generated uui
 // currencies and the UMA address. Empty fields are valid.
 func (r Request) checkData(kind Type, bad *party.Problems, now time.Time) {
 	bad.Email("email", r.Email, party.Optional)
+	bad.Phone("phoneNumber", r.PhoneNumber, party.Optional)
 	if r.Address != nil {
 		bad.Fields = append(bad.Fields, r.Address.Check("address")...)
 	}

@@ -20,7 +20,9 @@ type Customer struct {
 	Region     string
 	Currencies []money.Currency
 	Email      string
-	UMAAddress string
+	// PhoneNumber is in the form of E.164.
+	PhoneNumber string
+	UMAAddress  string
 	// Status is the KYC status of an individual and the KYB status of a business.
 	Status Status
 
@@ -38,6 +40,11 @@ type Customer struct {
 	Owners []BeneficialOwner
 	// Address is nil if none was given.
 	Address *party.Address
+
+	Contacts Contacts
+	// NeedsSCA: the region requires strong customer authentication, for which contacts are verified. It is set where the customer is shown
+	// to the platform.
+	NeedsSCA bool
 
 	// Consent is the latest one to the terms for end users; nil if the platform has stated none.
 	Consent *Consent
@@ -115,7 +122,7 @@ func (c Customer) Name() string {
 func (c Customer) Facts() map[string]string {
 	facts := map[string]string{
 		"FULL_NAME": c.Name(), "BIRTH_DATE": c.BirthDate, "NATIONALITY": c.Nationality,
-		"EMAIL": c.Email, "USER_TYPE": string(c.Type), "ACCOUNT_IDENTIFIER": c.UMAAddress,
+		"EMAIL": c.Email, "PHONE_NUMBER": c.PhoneNumber, "USER_TYPE": string(c.Type), "ACCOUNT_IDENTIFIER": c.UMAAddress,
 	}
 	if a := c.Address; a != nil {
 		facts["COUNTRY_OF_RESIDENCE"] = a.Country

@@ -45,6 +45,7 @@ var ImportColumns = []ImportColumn{
 	{Name: "businessRegistrationNumber", Doc: "Registration number of a BUSINESS. Optional."},
 	{Name: "businessTaxId", Doc: "Tax id of a BUSINESS. Optional."},
 	{Name: "email", Doc: "Email address. Optional."},
+	{Name: "phoneNumber", Doc: "Phone number with its country code, such as +447700900123. Optional."},
 	{Name: "region", Doc: "Country whose verification rules apply. Optional."},
 	{Name: "addressLine1", Required: true, Doc: "Street and number."},
 	{Name: "addressLine2", Doc: "Apartment, suite, unit or building. Optional."},
@@ -182,7 +183,8 @@ func (h ImportHeader) request(row []string) Request {
 	value := func(column string) string { return h.value(row, column) }
 	r := Request{
 		PlatformCustomerID: value("platformCustomerId"), Type: value("customerType"), Region: value("region"), Email: value("email"),
-		UMAAddress: value("umaAddress"), FullName: value("fullName"), BirthDate: value("birthDate"), Nationality: value("nationality"),
+		PhoneNumber: value("phoneNumber"),
+		UMAAddress:  value("umaAddress"), FullName: value("fullName"), BirthDate: value("birthDate"), Nationality: value("nationality"),
 		Address: &party.Address{Line1: value("addressLine1"), Line2: value("addressLine2"), City: value("city"), State: value("state"),
 			PostalCode: value("postalCode"), Country: value("country")},
 	}

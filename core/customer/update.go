@@ -18,6 +18,7 @@ type Change struct {
 	// Currencies replace the previous ones. Without any, the customer gets that of the region.
 	Currencies  *[]string
 	Email       *string
+	PhoneNumber *string
 	UMAAddress  *string
 	FullName    *string
 	BirthDate   *string
@@ -112,7 +113,8 @@ func isSameUMAAddress(wanted, present string) bool {
 
 func (ch Change) check(kind Type, region, domain string, bad *party.Problems, now time.Time) {
 	sent := Request{
-		Email: value(ch.Email), FullName: value(ch.FullName), BirthDate: value(ch.BirthDate), Nationality: value(ch.Nationality),
+		Email: value(ch.Email), PhoneNumber: value(ch.PhoneNumber), FullName: value(ch.FullName),
+		BirthDate: value(ch.BirthDate), Nationality: value(ch.Nationality),
 		Address: value(ch.Address), Consent: value(ch.Consent), Diligence: ch.Diligence.apply(Diligence{}),
 	}
 	if ch.Consent != nil && *ch.Consent == nil {
@@ -144,6 +146,12 @@ func (ch Change) check(kind Type, region, domain string, bad *party.Problems, no
 // apply returns the customer with the changed fields, which are valid.
 func (ch Change) apply(c Customer) Customer {
 	set(&c.Email, ch.Email)
+	set(&c.PhoneNumber, ch.PhoneNumber)
+	for _, channel := range channels {
+		if c.ContactStatus(channel) != ContactVerified { // also if the earlier address comes back
+			*c.verified(channel) = VerifiedContact{}
+		}
+	}
 	set(&c.Address, ch.Address)
 	set(&c.Consent, ch.Consent)
 	if ch.Currencies != nil {

@@ -55,6 +55,7 @@ func List() (all []Listed) {
 	add("the last digits of the address of a wallet", failedLivenessSuffix, "its owner fails a liveness check")
 	add("the signature that proves who owns an external wallet", WalletSignature, "is valid")
 	add("a one-time code of a wallet", WalletCode, "is right")
+	add("a code of strong customer authentication", SCACode, "is right")
 	add("the signature of a passkey", WalletPasskeySignature, "is valid")
 	add("the ID token of a credential", WalletIDToken, "is valid")
 	add("the header of a signed request of a wallet", WalletSignature, "is valid")

@@ -6,6 +6,8 @@ import "causeway/core/account"
 const (
 	// WalletCode is every one-time code.
 	WalletCode = "000000"
+	// SCACode is every code of strong customer authentication.
+	SCACode = "123456"
 	// WalletPasskeySignature is the signature of an assertion, in place of the base64url text.
 	WalletPasskeySignature = "sandbox-valid-passkey-signature"
 	// WalletIDToken is an ID token when a credential is verified.

@@ -68,12 +68,15 @@ func ParseSecret(text string) (p ident.Platform, hash SecretHash, ok bool) {
 	return p, sha256.Sum256([]byte(text)), true
 }
 
-// NewLink returns a link for a customer of a platform. Faults: CUSTOMER_DELETED, INVALID_INPUT for a
-// redirectURI that the platform does not allow.
+// NewLink returns a link for a customer of a platform. Faults: CUSTOMER_DELETED, CONFLICT while its contacts are not verified,
+// INVALID_INPUT for a redirectURI that the platform does not allow.
 func NewLink(id uuid.UUID, owner platform.Platform, c customer.Customer, redirectURI string, token SecretHash,
 	now time.Time) (Link, error) {
 	if c.Deleted() {
 		return Link{}, fault.New(fault.CustomerDeleted, "The customer %s is deleted; it cannot be verified.", c.ID)
+	}
+	if err := c.CheckContacts(owner); err != nil {
+		return Link{}, err
 	}
 	if err := owner.CheckRedirectURI(redirectURI); err != nil {
 		return Link{}, err

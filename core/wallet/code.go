@@ -70,7 +70,7 @@ func (c Code) CheckDelay(now time.Time) error {
 		return nil
 	}
 	return &fault.Error{Code: fault.RateLimited, Reason: "Too many wrong codes", RetryAfter: wait,
-		Message: fmt.Sprintf("Too many wrong codes were tried for this credential. Request a new code after %s, or use another credential.",
+		Message: fmt.Sprintf("Too many wrong codes were tried. Request a new code after %s.",
 			c.BlockedUntil.UTC().Format(time.RFC3339))}
 }
 

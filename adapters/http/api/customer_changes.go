@@ -23,6 +23,7 @@ type customerUpdateRequest struct {
 	Region             httpapi.Optional[httpapi.Country]    `json:"region,omitempty" doc:"Country whose verification rules apply. It cannot change: another value is refused."`
 	Currencies         httpapi.Optional[[]httpapi.Currency] `json:"currencies,omitempty" doc:"All currencies that the customer uses. The list replaces the previous one; without any, it is the currency of the region. Accounts in currencies that are not listed remain, with their balance." example:"[\"USD\"]"`
 	Email              httpapi.Optional[string]             `json:"email,omitempty" format:"email" doc:"Email address." example:"ana@example.com"`
+	PhoneNumber        httpapi.Optional[string]             `json:"phoneNumber,omitempty" pattern:"^\\+[1-9]\\d{1,14}$" doc:"Phone number with its country code (E.164)." example:"+447700900123"`
 	UMAAddress         httpapi.Optional[string]             `json:"umaAddress,omitempty" doc:"UMA address of the customer under your umaDomain, unique among your active customers. It cannot be removed." example:"$ana@uma.example.com"`
 	Address            httpapi.Optional[address]            `json:"address,omitempty" doc:"Residential or business address. It replaces the previous one as a whole."`
 
@@ -111,7 +112,8 @@ func (in *customerUpdateInput) Resolve(ctx huma.Context) []error {
 func (r customerUpdateRequest) change() customer.Change {
 	return customer.Change{
 		Type: r.CustomerType, PlatformCustomerID: changed(r.PlatformCustomerID), Region: changed(r.Region),
-		Currencies: httpapi.MapOptional(r.Currencies, toStrings), Email: changed(r.Email), UMAAddress: changed(r.UMAAddress),
+		Currencies: httpapi.MapOptional(r.Currencies, toStrings), Email: changed(r.Email),
+		PhoneNumber: changed(r.PhoneNumber), UMAAddress: changed(r.UMAAddress),
 		FullName: changed(r.FullName), BirthDate: changed(r.BirthDate), Nationality: changed(r.Nationality),
 		Address:   httpapi.MapOptional(r.Address, func(a address) *party.Address { return a.party() }),
 		Business:  httpapi.MapOptional(r.BusinessInfo, businessInfoUpdate.change),
@@ -156,7 +158,8 @@ func registerCustomerChanges(a *httpapi.API, service Customers) {
 			"A new `email` of a customer whose embedded wallet has an EMAIL_OTP credential has to be signed by a session of the wallet, once any " +
 			"credential of it was verified: 202, then 200. " +
 			"Codes are sent to the new address from then on, and the one that was sent is not valid any more. Other changes need no signature, " +
-			"and ignore both headers.",
+			"and ignore both headers.\n\n" +
+			"A new `email` or `phoneNumber` is not verified: see `contactVerification`.",
 		Errors: []fault.Code{fault.UserNotFound, fault.CustomerDeleted, fault.UMAAddressExists, fault.EmailOTPEmailAlreadyExists,
 			fault.EmailOTPCredentialSetChanged, fault.EndUserTermsVersionNotFound},
 		CheckInvalid: func(ctx context.Context, call httpapi.Call, input any) error {

@@ -28,6 +28,9 @@ type Customers interface {
 	CheckUpdate(ctx context.Context, platformID ident.Platform, id ident.Customer, change customer.Change) error
 	Delete(ctx context.Context, platformID ident.Platform, id ident.Customer) (customer.Customer, error)
 	EndUserTerms(ctx context.Context) (customer.EndUserTerms, error)
+	SendContactCode(ctx context.Context, p ident.Platform, idempotent *ports.IdempotentRequest, id ident.Customer, ch customer.Channel) error
+	ConfirmContact(ctx context.Context, p ident.Platform, idempotent *ports.IdempotentRequest, id ident.Customer, ch customer.Channel,
+		code string) (customer.Customer, error)
 }
 
 // customerCreateRequest is a person or a business; fields of the other type are ignored.
@@ -37,6 +40,7 @@ type customerCreateRequest struct {
 	Region             httpapi.Country    `json:"region,omitempty" doc:"Country whose verification rules apply. It cannot be changed."`
 	Currencies         []httpapi.Currency `json:"currencies,omitempty" doc:"Currencies that the customer uses. Defaults to the currency of the region." example:"[\"USD\"]"`
 	Email              string             `json:"email,omitempty" format:"email" doc:"Email address." example:"ana@example.com"`
+	PhoneNumber        string             `json:"phoneNumber,omitempty" pattern:"^\\+[1-9]\\d{1,14}$" doc:"Phone number with its country code (E.164)." example:"+447700900123"`
 	UMAAddress         string             `json:"umaAddress,omitempty" doc:"UMA address of the customer under your umaDomain, unique among your active customers. Upper and lower case are the same. Generated if omitted." example:"$ana@uma.example.com"`
 	Address            *address           `json:"address,omitempty" doc:"Residential or business address."`
 
@@ -174,8 +178,8 @@ func (r customerCreateRequest) Resolve(huma.Context) []error {
 func (r customerCreateRequest) request() customer.Request {
 	request := customer.Request{
 		PlatformCustomerID: r.PlatformCustomerID, Type: r.CustomerType, Region: string(r.Region), Currencies: toStrings(r.Currencies),
-		Email: r.Email, UMAAddress: r.UMAAddress, FullName: r.FullName, BirthDate: r.BirthDate, Nationality: string(r.Nationality),
-		Address: r.Address.party(), Consent: r.Consent.consent(), Diligence: r.diligence.core(),
+		Email: r.Email, PhoneNumber: r.PhoneNumber, UMAAddress: r.UMAAddress, FullName: r.FullName, BirthDate: r.BirthDate,
+		Nationality: string(r.Nationality), Diligence: r.diligence.core(), Address: r.Address.party(), Consent: r.Consent.consent(),
 	}
 	if b := r.BusinessInfo; b != nil {
 		request.Business = &customer.BusinessInfo{
@@ -203,6 +207,8 @@ type customerBody struct {
 	Region             httpapi.Country            `json:"region,omitempty" doc:"Country whose verification rules apply."`
 	Currencies         []httpapi.Currency         `json:"currencies,omitempty" doc:"Currencies that the customer uses."`
 	Email              string                     `json:"email,omitempty" format:"email" doc:"Email address."`
+	PhoneNumber        string                     `json:"phoneNumber,omitempty" doc:"Phone number with its country code (E.164)." example:"+447700900123"`
+	Contacts           *contactVerification       `json:"contactVerification,omitempty" readOnly:"true" doc:"Whether the customer has verified its contacts. Omitted unless its region requires it: the European Economic Area and the United Kingdom, unless the operator of the service has set others."`
 	UMAAddress         string                     `json:"umaAddress" doc:"UMA address of the customer." example:"$ana@uma.example.com"`
 	KYCStatus          string                     `json:"kycStatus,omitempty" enum:"UNVERIFIED,PENDING,APPROVED,REJECTED" doc:"INDIVIDUAL only: verification status. Only APPROVED customers can send and receive."`
 	KYBStatus          string                     `json:"kybStatus,omitempty" enum:"UNVERIFIED,PENDING,APPROVED,REJECTED" doc:"BUSINESS only: verification status. Only APPROVED customers can send and receive."`
@@ -222,7 +228,8 @@ type customerBody struct {
 func renderCustomer(c customer.Customer) customerBody {
 	body := customerBody{
 		ID: httpapi.NewID(c.ID), PlatformCustomerID: c.PlatformCustomerID, CustomerType: string(c.Type), Region: httpapi.Country(c.Region),
-		Email: c.Email, UMAAddress: c.UMAAddress, FullName: c.FullName, BirthDate: c.BirthDate, Nationality: httpapi.Country(c.Nationality),
+		Email: c.Email, PhoneNumber: c.PhoneNumber, Contacts: renderContacts(c), UMAAddress: c.UMAAddress,
+		FullName: c.FullName, BirthDate: c.BirthDate, Nationality: httpapi.Country(c.Nationality),
 		Address: renderAddress(c.Address), CreatedAt: httpapi.NewTime(c.CreatedAt), UpdatedAt: httpapi.NewTime(c.UpdatedAt),
 		IsDeleted: c.Deleted(), diligence: renderDiligence(c.Diligence),
 	}
@@ -310,6 +317,7 @@ func registerCustomers(a *httpapi.API, service Customers) {
 	}, renderCustomer)
 	registerCustomerChanges(a, service)
 	registerEndUserTerms(a, service)
+	registerContacts(a, service)
 }
 
 // customerParams are the parameters of the operations on one customer.

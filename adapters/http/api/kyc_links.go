@@ -42,8 +42,9 @@ func registerKYCLinks(a *httpapi.API, service KYCLinks, pages string) {
 		Permission: platform.Manage, Status: 201,
 		Description: "Returns a URL of the service where the customer enters its data and uploads its documents. It can be opened once, within " +
 			"24 hours. Each call returns another one; earlier ones stay valid. " +
-			"The status of the customer does not change before it is decided: wait for the event of the customer.",
-		Errors: []fault.Code{fault.UserNotFound, fault.CustomerDeleted},
+			"The status of the customer does not change before it is decided: wait for the event of the customer.\n\n" +
+			"409 while the `contactVerification` of the customer is PENDING for its `email` or `phoneNumber`.",
+		Errors: []fault.Code{fault.UserNotFound, fault.CustomerDeleted, fault.Conflict},
 	}, func(ctx context.Context, call httpapi.Call, in *createInput) (customers.IssuedKYCLink, error) {
 		redirectURI := ""
 		if in.Body != nil {

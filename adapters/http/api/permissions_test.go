@@ -30,7 +30,8 @@ func TestOpenAPI_PermissionOfEachOperation(t *testing.T) {
 			createPlatformExternalAccount createReconciliation createToken createWebhookSecret deleteCustomerById deleteCustomerExternalAccountById
 			deleteDocument deletePlatformExternalAccountById deleteTokenById deleteWebhookSecret postDeferredFees postReceivablesAllowance postExchangeResult redeliverWebhook redeliverWebhooks reopenLedgerPeriod replaceDocument reverseLedgerYear setLedgerSettings makeGLJournals addLedgerAccount changeLedgerAccount setGLMapping importGLMapping importOpeningBalances reverseOpeningBalances
 			approveAgentAction createAgent deleteAgent regenerateAgentDeviceCode rejectAgentAction updateAgent updateAgentPolicy
-			createBeneficialOwner createCustomerKycLink createVerification resolveReconciliationBreak sandboxAnswerApproval sandboxGetWebhookRequest sandboxListen sendTestWebhook softCloseLedgerPeriod updateBeneficialOwner updateCustomerById
+			createBeneficialOwner createCustomerKycLink sendCustomerEmailVerification
+			confirmCustomerEmailVerification sendCustomerPhoneVerification confirmCustomerPhoneVerification createVerification resolveReconciliationBreak sandboxAnswerApproval sandboxGetWebhookRequest sandboxListen sendTestWebhook softCloseLedgerPeriod updateBeneficialOwner updateCustomerById
 			updatePlatformConfig uploadCustomersCsv uploadDocument`,
 		forAgents:                  `getAgentMe agentPreviewPayment agentGetQuote agentListActions agentGetAction`,
 		"VIEW_TRANSACTIONS":        `agentListTransactions agentGetTransaction agentListInternalAccounts`,

@@ -18,6 +18,7 @@ type Column int
 const (
 	CustomersEmail Column = iota
 	CustomersDetails
+	CustomersContacts
 	ExternalAccountsFields
 	ExternalAccountsBeneficiary
 	ExternalAccountsVerifiedName
@@ -68,6 +69,7 @@ var register = [numColumns]struct {
 }{
 	CustomersEmail:               {"customers", "email", textFormat},
 	CustomersDetails:             {"customers", "details", jsonFormat},
+	CustomersContacts:            {"customers", "contacts", jsonFormat},
 	ExternalAccountsFields:       {"external_accounts", "fields", jsonFormat},
 	ExternalAccountsBeneficiary:  {"external_accounts", "beneficiary", jsonFormat},
 	ExternalAccountsVerifiedName: {"external_accounts", "verified_name", textFormat},

@@ -36,6 +36,9 @@ func (Proofs) AcceptsTestSignature(signature string) bool {
 	return signature == sandbox.WalletSignature
 }
 
+// NewSCACode returns the test value.
+func (Proofs) NewSCACode(int) (string, error) { return sandbox.SCACode, nil }
+
 // RegisterPasskey checks that the client data are for the challenge. It does not look at the attestation
 // object, so that a test needs no authenticator; the passkey has no public key.
 func (Proofs) RegisterPasskey(_ context.Context, _ platform.Platform, challenge []byte, a wallet.Attestation) (wallet.PasskeyKey, error) {

@@ -41,7 +41,7 @@ func (q *Queue) CheckAvailable(p platform.Platform) error {
 		return nil
 	}
 	return fault.New(fault.NotImplemented,
-		"This service cannot send e-mails. Ask its operator to set CAUSEWAY_SMTP_URL and CAUSEWAY_MAIL_FROM, or use another credential.")
+		"This service cannot send e-mails. Ask its operator to set CAUSEWAY_SMTP_URL and CAUSEWAY_MAIL_FROM.")
 }
 
 // CheckSMSAvailable is CheckAvailable for text messages.

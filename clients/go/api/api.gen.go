@@ -1853,6 +1853,42 @@ func (e CnyAccountInfoAccountType) Valid() bool {
 	}
 }
 
+// Defines values for ContactVerificationEmail.
+const (
+	ContactVerificationEmailPENDING  ContactVerificationEmail = "PENDING"
+	ContactVerificationEmailVERIFIED ContactVerificationEmail = "VERIFIED"
+)
+
+// Valid indicates whether the value is a known member of the ContactVerificationEmail enum.
+func (e ContactVerificationEmail) Valid() bool {
+	switch e {
+	case ContactVerificationEmailPENDING:
+		return true
+	case ContactVerificationEmailVERIFIED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ContactVerificationPhone.
+const (
+	ContactVerificationPhonePENDING  ContactVerificationPhone = "PENDING"
+	ContactVerificationPhoneVERIFIED ContactVerificationPhone = "VERIFIED"
+)
+
+// Valid indicates whether the value is a known member of the ContactVerificationPhone enum.
+func (e ContactVerificationPhone) Valid() bool {
+	switch e {
+	case ContactVerificationPhonePENDING:
+		return true
+	case ContactVerificationPhoneVERIFIED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CopAccountCreateInfoAccountType.
 const (
 	CopAccountCreateInfoAccountTypeCOPACCOUNT CopAccountCreateInfoAccountType = "COP_ACCOUNT"
@@ -2716,9 +2752,11 @@ const (
 	Error409CodeEMAILOTPEMAILALREADYEXISTS            Error409Code = "EMAIL_OTP_EMAIL_ALREADY_EXISTS"
 	Error409CodeIDEMPOTENCYKEYINUSE                   Error409Code = "IDEMPOTENCY_KEY_IN_USE"
 	Error409CodeMONTHARCHIVED                         Error409Code = "MONTH_ARCHIVED"
+	Error409CodePASSKEYALREADYENROLLED                Error409Code = "PASSKEY_ALREADY_ENROLLED"
 	Error409CodeQUOTEALREADYEXECUTED                  Error409Code = "QUOTE_ALREADY_EXECUTED"
 	Error409CodeQUOTEEXPIRED                          Error409Code = "QUOTE_EXPIRED"
 	Error409CodeQUOTENOTEXECUTABLE                    Error409Code = "QUOTE_NOT_EXECUTABLE"
+	Error409CodeSCASESSIONREQUIRED                    Error409Code = "SCA_SESSION_REQUIRED"
 	Error409CodeTRANSACTIONNOTCANCELLABLE             Error409Code = "TRANSACTION_NOT_CANCELLABLE"
 	Error409CodeTRANSACTIONNOTPENDINGPLATFORMAPPROVAL Error409Code = "TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL"
 	Error409CodeUMAADDRESSEXISTS                      Error409Code = "UMA_ADDRESS_EXISTS"
@@ -2739,11 +2777,15 @@ func (e Error409Code) Valid() bool {
 		return true
 	case Error409CodeMONTHARCHIVED:
 		return true
+	case Error409CodePASSKEYALREADYENROLLED:
+		return true
 	case Error409CodeQUOTEALREADYEXECUTED:
 		return true
 	case Error409CodeQUOTEEXPIRED:
 		return true
 	case Error409CodeQUOTENOTEXECUTABLE:
+		return true
+	case Error409CodeSCASESSIONREQUIRED:
 		return true
 	case Error409CodeTRANSACTIONNOTCANCELLABLE:
 		return true
@@ -2885,6 +2927,36 @@ const (
 func (e Error422Status) Valid() bool {
 	switch e {
 	case Error422StatusN422:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for Error423Code.
+const (
+	Error423CodeACCOUNTLOCKED Error423Code = "ACCOUNT_LOCKED"
+)
+
+// Valid indicates whether the value is a known member of the Error423Code enum.
+func (e Error423Code) Valid() bool {
+	switch e {
+	case Error423CodeACCOUNTLOCKED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for Error423Status.
+const (
+	Error423StatusN423 Error423Status = 423
+)
+
+// Valid indicates whether the value is a known member of the Error423Status enum.
+func (e Error423Status) Valid() bool {
+	switch e {
+	case Error423StatusN423:
 		return true
 	default:
 		return false
@@ -12857,6 +12929,27 @@ type ConsistencyProof struct {
 	To     Checkpoint `json:"to"`
 }
 
+// ContactConfirmRequest defines model for ContactConfirmRequest.
+type ContactConfirmRequest struct {
+	// Code The code that the customer has got.
+	Code string `json:"code"`
+}
+
+// ContactVerification defines model for ContactVerification.
+type ContactVerification struct {
+	// Email Whether email is verified. Omitted without one.
+	Email *ContactVerificationEmail `json:"email,omitempty"`
+
+	// Phone Whether phoneNumber is verified. Omitted without one.
+	Phone *ContactVerificationPhone `json:"phone,omitempty"`
+}
+
+// ContactVerificationEmail Whether email is verified. Omitted without one.
+type ContactVerificationEmail string
+
+// ContactVerificationPhone Whether phoneNumber is verified. Omitted without one.
+type ContactVerificationPhone string
+
 // CopAccountCreateInfo A Colombian bank account or mobile wallet.
 type CopAccountCreateInfo struct {
 	// AccountNumber The account number at the bank.
@@ -13068,8 +13161,9 @@ type Customer struct {
 	BeneficialOwners *[]BeneficialOwner `json:"beneficialOwners,omitempty"`
 
 	// BirthDate INDIVIDUAL only: date of birth.
-	BirthDate    *openapi_types.Date `json:"birthDate,omitempty"`
-	BusinessInfo *BusinessInfo       `json:"businessInfo,omitempty"`
+	BirthDate           *openapi_types.Date  `json:"birthDate,omitempty"`
+	BusinessInfo        *BusinessInfo        `json:"businessInfo,omitempty"`
+	ContactVerification *ContactVerification `json:"contactVerification,omitempty"`
 
 	// CreatedAt Time the customer was created.
 	CreatedAt time.Time `json:"createdAt"`
@@ -13101,6 +13195,9 @@ type Customer struct {
 
 	// Nationality INDIVIDUAL only: nationality.
 	Nationality *string `json:"nationality,omitempty"`
+
+	// PhoneNumber Phone number with its country code (E.164).
+	PhoneNumber *string `json:"phoneNumber,omitempty"`
 
 	// PlatformCustomerID Your id for the customer.
 	PlatformCustomerID string `json:"platformCustomerId"`
@@ -13153,6 +13250,9 @@ type CustomerCreateRequest struct {
 
 	// Nationality INDIVIDUAL only: nationality.
 	Nationality *string `json:"nationality,omitempty"`
+
+	// PhoneNumber Phone number with its country code (E.164).
+	PhoneNumber *string `json:"phoneNumber,omitempty"`
 
 	// PlatformCustomerID Your id for the customer, unique among your active customers. Generated if omitted.
 	PlatformCustomerID *string `json:"platformCustomerId,omitempty"`
@@ -13338,6 +13438,9 @@ type CustomerUpdateRequest struct {
 
 	// Nationality INDIVIDUAL only: nationality.
 	Nationality *string `json:"nationality,omitempty"`
+
+	// PhoneNumber Phone number with its country code (E.164).
+	PhoneNumber *string `json:"phoneNumber,omitempty"`
 
 	// PlatformCustomerID Your id for the customer. It cannot change: another value is refused.
 	PlatformCustomerID *string `json:"platformCustomerId,omitempty"`
@@ -14020,6 +14123,40 @@ type Error422_Details struct {
 
 // Error422Status HTTP status of the response.
 type Error422Status int64
+
+// Error423 Error response with the status 423.
+type Error423 struct {
+	// Code Error code.
+	Code Error423Code `json:"code"`
+
+	// Details Further details. details.errors lists all invalid fields of the request, each with field (dotted path), message and, if any, the violated constraint. details.reason is the same as reason.
+	Details *Error423_Details `json:"details,omitempty"`
+
+	// Message Error message: what happened and what to do.
+	Message string `json:"message"`
+
+	// Reason Failed check, if the code covers several checks.
+	Reason *string `json:"reason,omitempty"`
+
+	// Status HTTP status of the response.
+	Status Error423Status `json:"status"`
+}
+
+// Error423Code Error code.
+type Error423Code string
+
+// Error423_Details Further details. details.errors lists all invalid fields of the request, each with field (dotted path), message and, if any, the violated constraint. details.reason is the same as reason.
+type Error423_Details struct {
+	// Errors Invalid fields of the request.
+	Errors *[]FieldError `json:"errors,omitempty"`
+
+	// Reason Same as reason.
+	Reason               *string                `json:"reason,omitempty"`
+	AdditionalProperties map[string]interface{} `json:"-"`
+}
+
+// Error423Status HTTP status of the response.
+type Error423Status int64
 
 // Error424 Error response with the status 424.
 type Error424 struct {
@@ -22797,6 +22934,30 @@ type GetCustomerStatementParams struct {
 // GetCustomerStatementParamsFormat defines parameters for GetCustomerStatement.
 type GetCustomerStatementParamsFormat string
 
+// SendCustomerEmailVerificationParams defines parameters for SendCustomerEmailVerification.
+type SendCustomerEmailVerificationParams struct {
+	// IdempotencyKey Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ConfirmCustomerEmailVerificationParams defines parameters for ConfirmCustomerEmailVerification.
+type ConfirmCustomerEmailVerificationParams struct {
+	// IdempotencyKey Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// SendCustomerPhoneVerificationParams defines parameters for SendCustomerPhoneVerification.
+type SendCustomerPhoneVerificationParams struct {
+	// IdempotencyKey Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ConfirmCustomerPhoneVerificationParams defines parameters for ConfirmCustomerPhoneVerification.
+type ConfirmCustomerPhoneVerificationParams struct {
+	// IdempotencyKey Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // GetDiscoveriesParams defines parameters for GetDiscoveries.
 type GetDiscoveriesParams struct {
 	// Country Country of the institution: ISO 3166-1 alpha-2 code of a country with a live corridor.
@@ -24471,6 +24632,12 @@ type UpdateCustomerByIDJSONRequestBody = CustomerUpdateRequest
 // CreateCustomerKycLinkJSONRequestBody defines body for CreateCustomerKycLink for application/json ContentType.
 type CreateCustomerKycLinkJSONRequestBody = KycLinkCreateRequest
 
+// ConfirmCustomerEmailVerificationJSONRequestBody defines body for ConfirmCustomerEmailVerification for application/json ContentType.
+type ConfirmCustomerEmailVerificationJSONRequestBody = ContactConfirmRequest
+
+// ConfirmCustomerPhoneVerificationJSONRequestBody defines body for ConfirmCustomerPhoneVerification for application/json ContentType.
+type ConfirmCustomerPhoneVerificationJSONRequestBody = ContactConfirmRequest
+
 // UploadDocumentMultipartRequestBody defines body for UploadDocument for multipart/form-data ContentType.
 type UploadDocumentMultipartRequestBody UploadDocumentMultipartBody
 
@@ -25354,6 +25521,89 @@ func (a *Error422_Details) UnmarshalJSON(b []byte) error {
 
 // Override default JSON handling for Error422_Details to handle AdditionalProperties
 func (a Error422_Details) MarshalJSON() ([]byte, error) {
+	var err error
+	object := make(map[string]json.RawMessage)
+
+	if a.Errors != nil {
+		object["errors"], err = json.Marshal(a.Errors)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'errors': %w", err)
+		}
+	}
+
+	if a.Reason != nil {
+		object["reason"], err = json.Marshal(a.Reason)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling 'reason': %w", err)
+		}
+	}
+
+	for fieldName, field := range a.AdditionalProperties {
+		object[fieldName], err = json.Marshal(field)
+		if err != nil {
+			return nil, fmt.Errorf("error marshaling '%s': %w", fieldName, err)
+		}
+	}
+	return json.Marshal(object)
+}
+
+// Getter for additional properties for Error423_Details. Returns the specified
+// element and whether it was found
+func (a Error423_Details) Get(fieldName string) (value interface{}, found bool) {
+	if a.AdditionalProperties != nil {
+		value, found = a.AdditionalProperties[fieldName]
+	}
+	return
+}
+
+// Setter for additional properties for Error423_Details
+func (a *Error423_Details) Set(fieldName string, value interface{}) {
+	if a.AdditionalProperties == nil {
+		a.AdditionalProperties = make(map[string]interface{})
+	}
+	a.AdditionalProperties[fieldName] = value
+}
+
+// Override default JSON handling for Error423_Details to handle AdditionalProperties
+func (a *Error423_Details) UnmarshalJSON(b []byte) error {
+	object := make(map[string]json.RawMessage)
+	err := json.Unmarshal(b, &object)
+	if err != nil {
+		return err
+	}
+
+	if raw, found := object["errors"]; found {
+		err = json.Unmarshal(raw, &a.Errors)
+		if err != nil {
+			return fmt.Errorf("error reading 'errors': %w", err)
+		}
+		delete(object, "errors")
+	}
+
+	if raw, found := object["reason"]; found {
+		err = json.Unmarshal(raw, &a.Reason)
+		if err != nil {
+			return fmt.Errorf("error reading 'reason': %w", err)
+		}
+		delete(object, "reason")
+	}
+
+	if len(object) != 0 {
+		a.AdditionalProperties = make(map[string]interface{})
+		for fieldName, fieldBuf := range object {
+			var fieldVal interface{}
+			err := json.Unmarshal(fieldBuf, &fieldVal)
+			if err != nil {
+				return fmt.Errorf("error unmarshaling field %s: %w", fieldName, err)
+			}
+			a.AdditionalProperties[fieldName] = fieldVal
+		}
+	}
+	return nil
+}
+
+// Override default JSON handling for Error423_Details to handle AdditionalProperties
+func (a Error423_Details) MarshalJSON() ([]byte, error) {
 	var err error
 	object := make(map[string]json.RawMessage)
 
@@ -39260,6 +39510,22 @@ type ClientInterface interface {
 	// GetCustomerStatement request
 	GetCustomerStatement(ctx context.Context, customerID string, params *GetCustomerStatementParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// SendCustomerEmailVerification request
+	SendCustomerEmailVerification(ctx context.Context, customerID string, params *SendCustomerEmailVerificationParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ConfirmCustomerEmailVerificationWithBody request with any body
+	ConfirmCustomerEmailVerificationWithBody(ctx context.Context, customerID string, params *ConfirmCustomerEmailVerificationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	ConfirmCustomerEmailVerification(ctx context.Context, customerID string, params *ConfirmCustomerEmailVerificationParams, body ConfirmCustomerEmailVerificationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SendCustomerPhoneVerification request
+	SendCustomerPhoneVerification(ctx context.Context, customerID string, params *SendCustomerPhoneVerificationParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ConfirmCustomerPhoneVerificationWithBody request with any body
+	ConfirmCustomerPhoneVerificationWithBody(ctx context.Context, customerID string, params *ConfirmCustomerPhoneVerificationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	ConfirmCustomerPhoneVerification(ctx context.Context, customerID string, params *ConfirmCustomerPhoneVerificationParams, body ConfirmCustomerPhoneVerificationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetDiscoveries request
 	GetDiscoveries(ctx context.Context, params *GetDiscoveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -40795,6 +41061,78 @@ func (c *Client) CreateCustomerKycLink(ctx context.Context, customerID string, p
 
 func (c *Client) GetCustomerStatement(ctx context.Context, customerID string, params *GetCustomerStatementParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetCustomerStatementRequest(c.Server, customerID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) SendCustomerEmailVerification(ctx context.Context, customerID string, params *SendCustomerEmailVerificationParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSendCustomerEmailVerificationRequest(c.Server, customerID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) ConfirmCustomerEmailVerificationWithBody(ctx context.Context, customerID string, params *ConfirmCustomerEmailVerificationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewConfirmCustomerEmailVerificationRequestWithBody(c.Server, customerID, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) ConfirmCustomerEmailVerification(ctx context.Context, customerID string, params *ConfirmCustomerEmailVerificationParams, body ConfirmCustomerEmailVerificationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewConfirmCustomerEmailVerificationRequest(c.Server, customerID, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) SendCustomerPhoneVerification(ctx context.Context, customerID string, params *SendCustomerPhoneVerificationParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSendCustomerPhoneVerificationRequest(c.Server, customerID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) ConfirmCustomerPhoneVerificationWithBody(ctx context.Context, customerID string, params *ConfirmCustomerPhoneVerificationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewConfirmCustomerPhoneVerificationRequestWithBody(c.Server, customerID, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) ConfirmCustomerPhoneVerification(ctx context.Context, customerID string, params *ConfirmCustomerPhoneVerificationParams, body ConfirmCustomerPhoneVerificationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewConfirmCustomerPhoneVerificationRequest(c.Server, customerID, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -46929,6 +47267,228 @@ func NewGetCustomerStatementRequest(server string, customerID string, params *Ge
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewSendCustomerEmailVerificationRequest generates requests for SendCustomerEmailVerification
+func NewSendCustomerEmailVerificationRequest(server string, customerID string, params *SendCustomerEmailVerificationParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "customerId", customerID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/customers/%s/verify-email", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewConfirmCustomerEmailVerificationRequest calls the generic ConfirmCustomerEmailVerification builder with application/json body
+func NewConfirmCustomerEmailVerificationRequest(server string, customerID string, params *ConfirmCustomerEmailVerificationParams, body ConfirmCustomerEmailVerificationJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewConfirmCustomerEmailVerificationRequestWithBody(server, customerID, params, "application/json", bodyReader)
+}
+
+// NewConfirmCustomerEmailVerificationRequestWithBody generates requests for ConfirmCustomerEmailVerification with any type of body
+func NewConfirmCustomerEmailVerificationRequestWithBody(server string, customerID string, params *ConfirmCustomerEmailVerificationParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "customerId", customerID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/customers/%s/verify-email/confirm", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewSendCustomerPhoneVerificationRequest generates requests for SendCustomerPhoneVerification
+func NewSendCustomerPhoneVerificationRequest(server string, customerID string, params *SendCustomerPhoneVerificationParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "customerId", customerID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/customers/%s/verify-phone", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewConfirmCustomerPhoneVerificationRequest calls the generic ConfirmCustomerPhoneVerification builder with application/json body
+func NewConfirmCustomerPhoneVerificationRequest(server string, customerID string, params *ConfirmCustomerPhoneVerificationParams, body ConfirmCustomerPhoneVerificationJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewConfirmCustomerPhoneVerificationRequestWithBody(server, customerID, params, "application/json", bodyReader)
+}
+
+// NewConfirmCustomerPhoneVerificationRequestWithBody generates requests for ConfirmCustomerPhoneVerification with any type of body
+func NewConfirmCustomerPhoneVerificationRequestWithBody(server string, customerID string, params *ConfirmCustomerPhoneVerificationParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "customerId", customerID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/customers/%s/verify-phone/confirm", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -57005,6 +57565,22 @@ type ClientWithResponsesInterface interface {
 	// GetCustomerStatementWithResponse request
 	GetCustomerStatementWithResponse(ctx context.Context, customerID string, params *GetCustomerStatementParams, reqEditors ...RequestEditorFn) (*GetCustomerStatementResponse, error)
 
+	// SendCustomerEmailVerificationWithResponse request
+	SendCustomerEmailVerificationWithResponse(ctx context.Context, customerID string, params *SendCustomerEmailVerificationParams, reqEditors ...RequestEditorFn) (*SendCustomerEmailVerificationResponse, error)
+
+	// ConfirmCustomerEmailVerificationWithBodyWithResponse request with any body
+	ConfirmCustomerEmailVerificationWithBodyWithResponse(ctx context.Context, customerID string, params *ConfirmCustomerEmailVerificationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ConfirmCustomerEmailVerificationResponse, error)
+
+	ConfirmCustomerEmailVerificationWithResponse(ctx context.Context, customerID string, params *ConfirmCustomerEmailVerificationParams, body ConfirmCustomerEmailVerificationJSONRequestBody, reqEditors ...RequestEditorFn) (*ConfirmCustomerEmailVerificationResponse, error)
+
+	// SendCustomerPhoneVerificationWithResponse request
+	SendCustomerPhoneVerificationWithResponse(ctx context.Context, customerID string, params *SendCustomerPhoneVerificationParams, reqEditors ...RequestEditorFn) (*SendCustomerPhoneVerificationResponse, error)
+
+	// ConfirmCustomerPhoneVerificationWithBodyWithResponse request with any body
+	ConfirmCustomerPhoneVerificationWithBodyWithResponse(ctx context.Context, customerID string, params *ConfirmCustomerPhoneVerificationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ConfirmCustomerPhoneVerificationResponse, error)
+
+	ConfirmCustomerPhoneVerificationWithResponse(ctx context.Context, customerID string, params *ConfirmCustomerPhoneVerificationParams, body ConfirmCustomerPhoneVerificationJSONRequestBody, reqEditors ...RequestEditorFn) (*ConfirmCustomerPhoneVerificationResponse, error)
+
 	// GetDiscoveriesWithResponse request
 	GetDiscoveriesWithResponse(ctx context.Context, params *GetDiscoveriesParams, reqEditors ...RequestEditorFn) (*GetDiscoveriesResponse, error)
 
@@ -59365,6 +59941,124 @@ func (r GetCustomerStatementResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetCustomerStatementResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type SendCustomerEmailVerificationResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+}
+
+// Status returns HTTPResponse.Status
+func (r SendCustomerEmailVerificationResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SendCustomerEmailVerificationResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SendCustomerEmailVerificationResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ConfirmCustomerEmailVerificationResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	JSON200      *Customer
+}
+
+// Status returns HTTPResponse.Status
+func (r ConfirmCustomerEmailVerificationResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ConfirmCustomerEmailVerificationResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ConfirmCustomerEmailVerificationResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type SendCustomerPhoneVerificationResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+}
+
+// Status returns HTTPResponse.Status
+func (r SendCustomerPhoneVerificationResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SendCustomerPhoneVerificationResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SendCustomerPhoneVerificationResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ConfirmCustomerPhoneVerificationResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	JSON200      *Customer
+}
+
+// Status returns HTTPResponse.Status
+func (r ConfirmCustomerPhoneVerificationResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ConfirmCustomerPhoneVerificationResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ConfirmCustomerPhoneVerificationResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -64505,6 +65199,58 @@ func (c *ClientWithResponses) GetCustomerStatementWithResponse(ctx context.Conte
 	return ParseGetCustomerStatementResponse(rsp)
 }
 
+// SendCustomerEmailVerificationWithResponse request returning *SendCustomerEmailVerificationResponse
+func (c *ClientWithResponses) SendCustomerEmailVerificationWithResponse(ctx context.Context, customerID string, params *SendCustomerEmailVerificationParams, reqEditors ...RequestEditorFn) (*SendCustomerEmailVerificationResponse, error) {
+	rsp, err := c.SendCustomerEmailVerification(ctx, customerID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSendCustomerEmailVerificationResponse(rsp)
+}
+
+// ConfirmCustomerEmailVerificationWithBodyWithResponse request with arbitrary body returning *ConfirmCustomerEmailVerificationResponse
+func (c *ClientWithResponses) ConfirmCustomerEmailVerificationWithBodyWithResponse(ctx context.Context, customerID string, params *ConfirmCustomerEmailVerificationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ConfirmCustomerEmailVerificationResponse, error) {
+	rsp, err := c.ConfirmCustomerEmailVerificationWithBody(ctx, customerID, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseConfirmCustomerEmailVerificationResponse(rsp)
+}
+
+func (c *ClientWithResponses) ConfirmCustomerEmailVerificationWithResponse(ctx context.Context, customerID string, params *ConfirmCustomerEmailVerificationParams, body ConfirmCustomerEmailVerificationJSONRequestBody, reqEditors ...RequestEditorFn) (*ConfirmCustomerEmailVerificationResponse, error) {
+	rsp, err := c.ConfirmCustomerEmailVerification(ctx, customerID, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseConfirmCustomerEmailVerificationResponse(rsp)
+}
+
+// SendCustomerPhoneVerificationWithResponse request returning *SendCustomerPhoneVerificationResponse
+func (c *ClientWithResponses) SendCustomerPhoneVerificationWithResponse(ctx context.Context, customerID string, params *SendCustomerPhoneVerificationParams, reqEditors ...RequestEditorFn) (*SendCustomerPhoneVerificationResponse, error) {
+	rsp, err := c.SendCustomerPhoneVerification(ctx, customerID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSendCustomerPhoneVerificationResponse(rsp)
+}
+
+// ConfirmCustomerPhoneVerificationWithBodyWithResponse request with arbitrary body returning *ConfirmCustomerPhoneVerificationResponse
+func (c *ClientWithResponses) ConfirmCustomerPhoneVerificationWithBodyWithResponse(ctx context.Context, customerID string, params *ConfirmCustomerPhoneVerificationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ConfirmCustomerPhoneVerificationResponse, error) {
+	rsp, err := c.ConfirmCustomerPhoneVerificationWithBody(ctx, customerID, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseConfirmCustomerPhoneVerificationResponse(rsp)
+}
+
+func (c *ClientWithResponses) ConfirmCustomerPhoneVerificationWithResponse(ctx context.Context, customerID string, params *ConfirmCustomerPhoneVerificationParams, body ConfirmCustomerPhoneVerificationJSONRequestBody, reqEditors ...RequestEditorFn) (*ConfirmCustomerPhoneVerificationResponse, error) {
+	rsp, err := c.ConfirmCustomerPhoneVerification(ctx, customerID, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseConfirmCustomerPhoneVerificationResponse(rsp)
+}
+
 // GetDiscoveriesWithResponse request returning *GetDiscoveriesResponse
 func (c *ClientWithResponses) GetDiscoveriesWithResponse(ctx context.Context, params *GetDiscoveriesParams, reqEditors ...RequestEditorFn) (*GetDiscoveriesResponse, error) {
 	rsp, err := c.GetDiscoveries(ctx, params, reqEditors...)
@@ -67773,6 +68519,90 @@ func ParseGetCustomerStatementResponse(rsp *http.Response) (*GetCustomerStatemen
 	response := &GetCustomerStatementResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
+	}
+
+	return response, nil
+}
+
+// ParseSendCustomerEmailVerificationResponse parses an HTTP response from a SendCustomerEmailVerificationWithResponse call
+func ParseSendCustomerEmailVerificationResponse(rsp *http.Response) (*SendCustomerEmailVerificationResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SendCustomerEmailVerificationResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	return response, nil
+}
+
+// ParseConfirmCustomerEmailVerificationResponse parses an HTTP response from a ConfirmCustomerEmailVerificationWithResponse call
+func ParseConfirmCustomerEmailVerificationResponse(rsp *http.Response) (*ConfirmCustomerEmailVerificationResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ConfirmCustomerEmailVerificationResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Customer
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseSendCustomerPhoneVerificationResponse parses an HTTP response from a SendCustomerPhoneVerificationWithResponse call
+func ParseSendCustomerPhoneVerificationResponse(rsp *http.Response) (*SendCustomerPhoneVerificationResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SendCustomerPhoneVerificationResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	return response, nil
+}
+
+// ParseConfirmCustomerPhoneVerificationResponse parses an HTTP response from a ConfirmCustomerPhoneVerificationWithResponse call
+func ParseConfirmCustomerPhoneVerificationResponse(rsp *http.Response) (*ConfirmCustomerPhoneVerificationResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ConfirmCustomerPhoneVerificationResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Customer
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
 	}
 
 	return response, nil
