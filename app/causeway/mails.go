@@ -17,7 +17,7 @@ import (
 
 // mailFlags say how mails to customers are sent.
 type mailFlags struct {
-	SMTPURL      string `name:"smtp-url" env:"CAUSEWAY_SMTP_URL" secret:"" help:"Mail server for mails to customers of production platforms: smtps://user:password@host:465 (TLS) or smtp://user:password@host:587 (STARTTLS); smtp://localhost:25?tls=none for one on the same machine. Without it, and without --mail-folder, their embedded wallets cannot use one-time codes." placeholder:"URL"`
+	SMTPURL      string `name:"smtp-url" env:"CAUSEWAY_SMTP_URL" secret:"" help:"Mail server for mails to customers of production platforms: smtps://user:password@host:465 (TLS) or smtp://user:password@host:587 (STARTTLS); smtp://localhost:25?tls=none for one on the same machine. Without it, and without --mail-folder, they get no one-time codes." placeholder:"URL"`
 	MailFrom     string `name:"mail-from" env:"CAUSEWAY_MAIL_FROM" help:"Sender address of mails, where undeliverable ones are reported; required with --smtp-url. A platform can set another address to be shown." placeholder:"ADDRESS"`
 	MailFolder   string `name:"mail-folder" env:"CAUSEWAY_MAIL_FOLDER" type:"path" help:"Folder into which mails are written instead of being sent: those of sandbox platforms, and without --smtp-url those of production platforms too. The newest 1000 are kept. Without it, sandbox platforms send no mails; causeway dev uses a folder in the data folder." placeholder:"FOLDER"`
 	MailsPerHour int    `name:"mails-per-hour" env:"CAUSEWAY_MAILS_PER_HOUR" default:"1000" help:"Maximum number of one-time codes that are mailed to the customers of one platform in each hour of the clock. A request for a further one gets 429. Notices, for example of exports, have a limit of their own, which is the same."`

@@ -59,8 +59,12 @@ func (s serveCommand) Run(ctx context.Context) error {
 		log.Warn("documents of customers are not accepted, because no place for their files is configured; set CAUSEWAY_BLOBS")
 	}
 	if s.SMTPURL == "" && s.MailFolder == "" {
-		log.Warn("one-time codes for embedded wallets of production platforms are not available, because no mail server is configured; set " +
+		log.Warn("one-time codes by e-mail to customers of production platforms are not available, because no mail server is configured; set " +
 			"CAUSEWAY_SMTP_URL")
+	}
+	if s.SMSURL == "" && s.SMSFolder == "" {
+		log.Warn("codes for the phones of customers of production platforms are not available, because no provider is configured; set " +
+			"CAUSEWAY_SMS_URL")
 	}
 	if s.Checkpoints == "" && !s.NoWorkers {
 		log.Warn("ledger log checkpoints are stored in the database only, which cannot prove that no posting was removed; set " +

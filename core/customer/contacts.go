@@ -98,6 +98,14 @@ func (c Customer) ContactStatus(ch Channel) ContactStatus {
 	}
 }
 
+// VerifiedAt returns when a channel was verified; zero if it is not.
+func (c Customer) VerifiedAt(ch Channel) time.Time {
+	if c.ContactStatus(ch) != ContactVerified {
+		return time.Time{}
+	}
+	return c.verified(ch).At
+}
+
 // VerifiedPhone returns the phone number of the customer; empty unless it is verified.
 func (c Customer) VerifiedPhone() string {
 	if c.ContactStatus(PhoneChannel) == ContactVerified {

@@ -56,9 +56,9 @@ func registerContacts(a *httpapi.API, service Customers) {
 		httpapi.Post(a, httpapi.Operation{
 			ID: "confirm" + o.operation, Path: "/customers/{customerId}/" + o.path + "/confirm", Tag: tagVerification,
 			Summary: "Verify the " + o.contact, Permission: platform.Manage,
-			Description: "Verifies `" + o.field + "` with the latest code, and returns the customer. A code that is wrong or has expired gets 400. " +
-				"Five wrong codes end a code; the fifth is followed by a delay of a minute, and each further one by twice that, up to a day, in which " +
-				"no code is sent or accepted: 429.\n\n" +
+			Description: "Verifies `" + o.field + "` with the latest code, and returns the customer. A code that is wrong or expired gets 400. " +
+				"Five wrong codes end a code; the fifth is followed by a delay of a minute, and each further one by twice that, up to a day, in " +
+				"which no code is sent or accepted: 429.\n\n" +
 				"409 if the customer has no `contactVerification`, no `" + o.field + "`, or has verified it.",
 			Errors: []fault.Code{fault.UserNotFound, fault.CustomerDeleted, fault.Conflict, fault.RateLimited},
 		}, func(ctx context.Context, call httpapi.Call, in *contactConfirmInput) (customer.Customer, error) {

@@ -86,7 +86,9 @@ func customerFacts(c customer.Customer, base string, show func(string) string) [
 		{Name: "Your id", Value: c.PlatformCustomerID}, {Name: "Type", Value: string(c.Type)}, {Name: "Verification",
 			Value: string(c.Status)},
 		{Name: "Region", Value: c.Region}, {Name: "Currencies", Value: strings.Join(currencies, ", ")},
-		{Name: "Name", Value: show(c.Name())}, {Name: "E-mail", Value: show(c.Email)}, {Name: "UMA address", Value: show(c.UMAAddress)},
+		{Name: "Name", Value: show(c.Name())}, {Name: "E-mail", Value: show(c.Email)},
+		{Name: "E-mail verified", Value: contactText(c, customer.EmailChannel)}, {Name: "Phone", Value: show(c.PhoneNumber)},
+		{Name: "Phone verified", Value: contactText(c, customer.PhoneChannel)}, {Name: "UMA address", Value: show(c.UMAAddress)},
 		{Name: "Born", Value: show(c.BirthDate)}, {Name: "Nationality", Value: show(c.Nationality)}, {Name: "Address",
 			Value: show(addressText(c))},
 		{Name: "Created", Value: moment(c.CreatedAt)}, {Name: "Changed", Value: moment(c.UpdatedAt)},
@@ -98,6 +100,18 @@ func customerFacts(c customer.Customer, base string, show func(string) string) [
 		}
 	}
 	return facts
+}
+
+// contactText says when a contact was verified; empty where none is.
+func contactText(c customer.Customer, ch customer.Channel) string {
+	switch at := c.VerifiedAt(ch); {
+	case !at.IsZero():
+		return moment(at)
+	case c.NeedsSCA && c.ContactStatus(ch) == customer.ContactPending:
+		return "no"
+	default:
+		return ""
+	}
 }
 
 func addressText(c customer.Customer) string {
