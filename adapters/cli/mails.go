@@ -8,16 +8,16 @@ import (
 	"causeway/ports"
 )
 
-// MailsCommand is about the mails to customers.
+// MailsCommand is about the mails and text messages to customers.
 type MailsCommand struct {
-	List mailsListCommand `cmd:"" help:"List the mails to customers and what became of them, newest first. Neither their recipients nor their content are shown."`
+	List mailsListCommand `cmd:"" help:"List the mails and text messages to customers and what became of them, newest first. Neither their recipients nor their content are shown."`
 }
 
 type mailsListCommand struct {
 	DatabaseFlags
 	anyPlatformFlag
 	listFlags
-	Status string `default:"" enum:",waiting,sent,refused,expired" help:"Only mails of this status: waiting (to be sent), sent, refused (the mail server will not take it) or expired (it could not be sent in time)." placeholder:"STATUS"`
+	Status string `default:"" enum:",waiting,sent,refused,expired" help:"Only mails of this status: waiting (to be sent), sent, refused (the mail server or the provider will not take it) or expired (it could not be sent in time)." placeholder:"STATUS"`
 }
 
 func (c mailsListCommand) Run(ctx context.Context, env *Env) error {

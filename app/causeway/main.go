@@ -67,7 +67,7 @@ type commands struct {
 
 	Keys     cli.KeysCommand     `cmd:"" group:"Operation" help:"Replace the keys that encrypt stored data."`
 	Webhooks cli.WebhooksCommand `cmd:"" group:"Operation" help:"Replace the keys that sign webhooks."`
-	Mails    cli.MailsCommand    `cmd:"" group:"Operation" help:"List the mails to customers."`
+	Mails    cli.MailsCommand    `cmd:"" group:"Operation" help:"List the mails and text messages to customers."`
 	Backup   cli.BackupCommand   `cmd:"" group:"Operation" help:"Restore a backup beside the service, and check its ledger."`
 	OpenAPI  openAPICommand      `cmd:"" name:"openapi" group:"Operation" help:"Print the OpenAPI description of the API."`
 	MCP      mcpCommand          `cmd:"" name:"mcp" group:"Operation" help:"Let a language model pay, as an agent, over MCP."`

@@ -143,3 +143,14 @@ func TestContacts_PhoneNumberIsChecked(t *testing.T) {
 		t.Errorf("changed to %s: %v", r.PhoneNumber, err)
 	}
 }
+
+func TestContacts_FromFilesArePending(t *testing.T) {
+	t.Parallel()
+	// A row of a file may have a phone number, protected as spreadsheets need it. What came from a file is not verified.
+	h := importHeader(t, individualHeader+",region,email,phoneNumber")
+	c, err := h.Create(fields(individualRow+",DE,ana@example.com,'+491701234567"), productionPlatform, european(t).ID, now)
+	if err != nil || c.PhoneNumber != "+491701234567" || c.ContactStatus(customer.PhoneChannel) != customer.ContactPending ||
+		!fault.Is(c.CheckContacts(productionPlatform), fault.Conflict) {
+		t.Errorf("%+v, %v", c, err)
+	}
+}

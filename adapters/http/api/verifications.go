@@ -91,6 +91,7 @@ func registerVerifications(a *httpapi.API, service Verifications) {
 		Description: "Submits an individual (KYC) or a business (KYB) with its beneficial owners and documents. If anything is missing, " +
 			"nothing is submitted: `errors` lists everything, " +
 			"and after correcting it the same request continues the same verification. A submitted verification is returned as it is.\n\n" +
+			"The first one is refused with 409 while the `contactVerification` of the customer is PENDING for its `email` or `phoneNumber`.\n\n" +
 			"A verification goes on with the data as it was submitted. If you change a field that is verified before the decision, an approval " +
 			"does not count: the verification gets " +
 			"RESOLVE_ERRORS with each changed field, and you submit again. Submitted documents can be replaced, and not deleted.",
