@@ -5,7 +5,8 @@ import "causeway/core/sandbox"
 // recordContacts verifies the contacts of a customer in Germany, who has to before its verification begins.
 func (s *exampleRecorder) recordContacts(string, externalAccounts) {
 	lena := s.callUnrecorded("POST", "/customers", `{"platformCustomerId": "lena-1", "customerType": "INDIVIDUAL", "region": "DE",
-		"fullName": "Lena Weber", "email": "lena@example.com", "phoneNumber": "+491701234567"}`).wantStatus(201).text("id")
+		"fullName": "Lena Weber", "email": "lena@example.com", "phoneNumber": "+491701234567",
+		"umaAddress": "$lena.weber@uma.example.com"}`).wantStatus(201).text("id")
 	path := "/customers/" + lena
 	code := `{"code": "` + sandbox.SCACode + `"}`
 	s.record("createCustomerKycLink", "Contacts are not verified", path+"/kyc-link", `{}`).wantStatus(409)

@@ -82,6 +82,7 @@ var Examples = map[string]string{
 	"rails conform": "causeway rails conform --url https://sidecar.example.com/v1 --secret-file secret --currency EUR " +
 		"--rail SEPA --account account.json",
 	"rails conform-names":  "causeway rails conform-names --url https://names.example.com/v1 --secret-file secret --within 3s",
+	"rails conform-sms":    "causeway rails conform-sms --url https://sms.example.com/v1 --secret-file secret --within 3s",
 	"rails pause":          "causeway rails pause SEPA --note 'Incident 12' --actor ana",
 	"rails resume":         "causeway rails resume SEPA --note 'Incident 12 is over' --actor ana",
 	"rails history":        "causeway rails history bank-eur",
