@@ -2555,6 +2555,7 @@ CREATE TABLE platforms (
     successor_id uuid,
     listener_until timestamp with time zone,
     fee_configs jsonb DEFAULT '[]'::jsonb NOT NULL,
+    sca_regions text[],
     CONSTRAINT platform_environment_known CHECK ((environment = ANY (ARRAY['SANDBOX'::text, 'PRODUCTION'::text]))),
     CONSTRAINT platform_webhook_signatures_known CHECK (((webhook_signatures <@ '{ECDSA_P256_SHA256,HMAC_SHA256,ED25519}'::text[]) AND (cardinality(webhook_signatures) > 0)))
 );
@@ -3591,6 +3592,134 @@ ALTER TABLE ONLY saved_filters
 CREATE POLICY platform_isolation ON saved_filters USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
 ALTER TABLE saved_filters ENABLE ROW LEVEL SECURITY;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE saved_filters TO causeway_service;
+
+CREATE TABLE sca_accounts (
+    platform_id uuid NOT NULL,
+    customer_id uuid NOT NULL,
+    failed_logins integer DEFAULT 0 NOT NULL,
+    failed_sms integer DEFAULT 0 NOT NULL,
+    failed_totp integer DEFAULT 0 NOT NULL,
+    failed_passkeys integer DEFAULT 0 NOT NULL,
+    locked_until timestamp with time zone,
+    suspended_at timestamp with time zone,
+    burst_until timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+    hour_until timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT sca_account_logins_not_negative CHECK ((failed_logins >= 0)),
+    CONSTRAINT sca_account_passkeys_not_negative CHECK ((failed_passkeys >= 0)),
+    CONSTRAINT sca_account_sms_not_negative CHECK ((failed_sms >= 0)),
+    CONSTRAINT sca_account_totp_not_negative CHECK ((failed_totp >= 0))
+);
+ALTER TABLE ONLY sca_accounts
+    ADD CONSTRAINT sca_accounts_pkey PRIMARY KEY (platform_id, customer_id);
+ALTER TABLE ONLY sca_accounts
+    ADD CONSTRAINT sca_accounts_platform_id_fkey FOREIGN KEY (platform_id) REFERENCES platforms(id);
+CREATE POLICY platform_isolation ON sca_accounts USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
+ALTER TABLE sca_accounts ENABLE ROW LEVEL SECURITY;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE sca_accounts TO causeway_service;
+
+CREATE TABLE sca_challenges (
+    platform_id uuid NOT NULL,
+    id uuid NOT NULL,
+    customer_id uuid NOT NULL,
+    purpose text NOT NULL,
+    subject bytea NOT NULL,
+    factor text NOT NULL,
+    code_hash bytea NOT NULL,
+    passkey_challenge bytea NOT NULL,
+    attempts smallint NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    CONSTRAINT sca_challenge_attempts_not_negative CHECK ((attempts >= 0)),
+    CONSTRAINT sca_challenge_code_is_sha256 CHECK ((length(code_hash) = 32)),
+    CONSTRAINT sca_challenge_factor_known CHECK ((factor = ANY (ARRAY['SMS_OTP'::text, 'TOTP'::text, 'PASSKEY'::text]))),
+    CONSTRAINT sca_challenge_passkey_length CHECK ((length(passkey_challenge) = ANY (ARRAY[0, 64]))),
+    CONSTRAINT sca_challenge_purpose_length CHECK (((length(purpose) >= 1) AND (length(purpose) <= 40))),
+    CONSTRAINT sca_challenge_subject_is_sha256 CHECK ((length(subject) = 32))
+);
+ALTER TABLE ONLY sca_challenges
+    ADD CONSTRAINT sca_challenges_pkey PRIMARY KEY (platform_id, id);
+CREATE INDEX sca_challenges_by_customer ON sca_challenges USING btree (platform_id, customer_id, purpose, subject, id);
+ALTER TABLE ONLY sca_challenges
+    ADD CONSTRAINT sca_challenges_platform_id_fkey FOREIGN KEY (platform_id) REFERENCES platforms(id);
+CREATE POLICY platform_isolation ON sca_challenges USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
+ALTER TABLE sca_challenges ENABLE ROW LEVEL SECURITY;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE sca_challenges TO causeway_service;
+
+CREATE TABLE sca_credentials (
+    platform_id uuid NOT NULL,
+    id uuid NOT NULL,
+    customer_id uuid NOT NULL,
+    factor text NOT NULL,
+    totp_secret text NOT NULL,
+    totp_step bigint NOT NULL,
+    recovery_codes bytea NOT NULL,
+    passkey_id bytea NOT NULL,
+    public_key bytea NOT NULL,
+    sign_count bigint NOT NULL,
+    transports text[] NOT NULL,
+    backup_eligible boolean NOT NULL,
+    backed_up boolean NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    last_used_at timestamp with time zone,
+    CONSTRAINT sca_credential_factor_known CHECK ((factor = ANY (ARRAY['TOTP'::text, 'PASSKEY'::text]))),
+    CONSTRAINT sca_credential_passkey_id_length CHECK ((length(passkey_id) <= 1023)),
+    CONSTRAINT sca_credential_public_key_length CHECK ((length(public_key) <= 1024)),
+    CONSTRAINT sca_credential_recovery_codes_are_sha256 CHECK (((length(recovery_codes) % 32) = 0))
+);
+ALTER TABLE ONLY sca_credentials
+    ADD CONSTRAINT sca_credential_one_of_each UNIQUE (platform_id, customer_id, factor);
+ALTER TABLE ONLY sca_credentials
+    ADD CONSTRAINT sca_credentials_pkey PRIMARY KEY (platform_id, id);
+ALTER TABLE ONLY sca_credentials
+    ADD CONSTRAINT sca_credentials_platform_id_fkey FOREIGN KEY (platform_id) REFERENCES platforms(id);
+CREATE POLICY platform_isolation ON sca_credentials USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
+ALTER TABLE sca_credentials ENABLE ROW LEVEL SECURITY;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE sca_credentials TO causeway_service;
+
+CREATE TABLE sca_resets (
+    platform_id uuid NOT NULL,
+    id uuid NOT NULL,
+    customer_id uuid NOT NULL,
+    factor text NOT NULL,
+    status text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    completed_at timestamp with time zone,
+    CONSTRAINT sca_reset_factor_known CHECK ((factor = ANY (ARRAY['SMS_OTP'::text, 'TOTP'::text, 'PASSKEY'::text]))),
+    CONSTRAINT sca_reset_status_length CHECK (((length(status) >= 1) AND (length(status) <= 40)))
+);
+ALTER TABLE ONLY sca_resets
+    ADD CONSTRAINT sca_resets_pkey PRIMARY KEY (platform_id, id);
+CREATE INDEX sca_resets_by_customer ON sca_resets USING btree (platform_id, customer_id, id);
+CREATE INDEX sca_resets_open ON sca_resets USING btree (platform_id, expires_at) WHERE (status = ANY (ARRAY['INITIATED'::text, 'PENDING_REVIEW'::text]));
+ALTER TABLE ONLY sca_resets
+    ADD CONSTRAINT sca_resets_platform_id_fkey FOREIGN KEY (platform_id) REFERENCES platforms(id);
+CREATE POLICY platform_isolation ON sca_resets USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
+ALTER TABLE sca_resets ENABLE ROW LEVEL SECURITY;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE sca_resets TO causeway_service;
+
+CREATE TABLE sca_sessions (
+    platform_id uuid NOT NULL,
+    id uuid NOT NULL,
+    customer_id uuid NOT NULL,
+    factor text NOT NULL,
+    ip_address text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    CONSTRAINT sca_session_factor_known CHECK ((factor = ANY (ARRAY['SMS_OTP'::text, 'TOTP'::text, 'PASSKEY'::text])))
+);
+ALTER TABLE ONLY sca_sessions
+    ADD CONSTRAINT sca_sessions_pkey PRIMARY KEY (platform_id, id);
+CREATE INDEX sca_sessions_by_customer ON sca_sessions USING btree (platform_id, customer_id, expires_at);
+ALTER TABLE ONLY sca_sessions
+    ADD CONSTRAINT sca_sessions_platform_id_fkey FOREIGN KEY (platform_id) REFERENCES platforms(id);
+CREATE POLICY platform_isolation ON sca_sessions USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
+ALTER TABLE sca_sessions ENABLE ROW LEVEL SECURITY;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE sca_sessions TO causeway_service;
 
 CREATE TABLE schema_migrations (
     id integer NOT NULL,

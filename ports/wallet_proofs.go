@@ -20,6 +20,10 @@ type WalletProofs interface {
 	AcceptsTestSignature(signature string) bool
 	// NewSCACode returns a one-time code of some digits for strong customer authentication.
 	NewSCACode(length int) (string, error)
+	// AcceptsSCATestCode reports whether a code is right at any time for TOTP. It is false for every code in production.
+	AcceptsSCATestCode(code string) bool
+	// RelyingParty returns for whom passkeys of a platform's customers are; or INVALID_INPUT for a platform that has to set it first.
+	RelyingParty(p platform.Platform) (wallet.RelyingParty, error)
 	// RegisterPasskey checks the attestation of a new passkey for a challenge of the platform, or returns
 	// INVALID_INPUT. That the challenge is used once is for the caller to check.
 	RegisterPasskey(ctx context.Context, p platform.Platform, challenge []byte, a wallet.Attestation) (wallet.PasskeyKey, error)

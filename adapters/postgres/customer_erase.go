@@ -130,6 +130,11 @@ var eraseRecords = []struct {
 		func(*customer.Erased) *int { return new(int) }},
 	{`DELETE FROM wallet_sessions WHERE platform_id = $1 AND account_id IN (` + accountsOfCustomer + `)`,
 		func(*customer.Erased) *int { return new(int) }},
+	{`DELETE FROM sca_accounts WHERE platform_id = $1 AND customer_id = $2`, func(*customer.Erased) *int { return new(int) }},
+	{`DELETE FROM sca_credentials WHERE platform_id = $1 AND customer_id = $2`, func(*customer.Erased) *int { return new(int) }},
+	{`DELETE FROM sca_challenges WHERE platform_id = $1 AND customer_id = $2`, func(*customer.Erased) *int { return new(int) }},
+	{`DELETE FROM sca_sessions WHERE platform_id = $1 AND customer_id = $2`, func(*customer.Erased) *int { return new(int) }},
+	{`DELETE FROM sca_resets WHERE platform_id = $1 AND customer_id = $2`, func(*customer.Erased) *int { return new(int) }},
 	{`UPDATE internal_accounts SET instructions = '' WHERE platform_id = $1 AND ` + internalOwner + ` = $2`,
 		func(*customer.Erased) *int { return new(int) }},
 }

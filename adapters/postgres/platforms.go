@@ -33,6 +33,12 @@ var platforms = schema.New("platforms", []string{"id"}, func(p *platform.Platfor
 			func() *walletsColumn { return newWalletsColumn(p.Wallets) },
 			func(column *walletsColumn) { p.Wallets = column.wallets() })},
 		{Name: "fee_configs", Type: "jsonb", Field: jsonList(&p.Fees, newFeeColumn, feeColumn.config)},
+		{Name: "sca_regions", Type: "text[]", Field: schema.Converted( // NULL is nil
+			func() []string { return p.SCARegions },
+			func(regions []string) error {
+				p.SCARegions = regions
+				return nil
+			})},
 		{Name: "created_at", Field: &p.CreatedAt}, {Name: "updated_at", Field: &p.UpdatedAt},
 		{Name: "closed_at", Field: &p.ClosedAt}, {Name: "successor_id", Field: &p.Successor},
 		{Name: "listener_until", Field: &p.ListenerUntil},
@@ -43,7 +49,7 @@ var (
 	insertPlatform = platforms.Insert("")
 	updatePlatform = platforms.Update("regulated", "uma_domain", "webhook_endpoint", "webhook_signatures", "currencies",
 		"kyc_redirect_origins",
-		"invitation_url", "embedded_wallets", "fee_configs", "updated_at")
+		"invitation_url", "embedded_wallets", "fee_configs", "sca_regions", "updated_at")
 	closePlatform = platforms.Update("closed_at", "successor_id", "webhook_endpoint", "updated_at")
 )
 

@@ -44,9 +44,11 @@ type RetentionCutoffs struct {
 	MarketRates        time.Time // by the time at which they were kept
 	// RailData are balances of connections and what they paid out by hour, their settled payments, reconciled statements
 	// and discarded items, by day or by their end.
-	RailData      time.Time
-	PartnerEvents time.Time // that partners have reported, by their receipt
-	ReceiptPayers time.Time // of money that is no customer's, by its receipt
+	RailData time.Time
+	// StrongAuthentication are challenges, sessions and resets of factors of customers, by creation.
+	StrongAuthentication time.Time
+	PartnerEvents        time.Time // that partners have reported, by their receipt
+	ReceiptPayers        time.Time // of money that is no customer's, by its receipt
 	// WithoutPlatform are rows that belong to no platform, such as those of connectors of rails.
 	WithoutPlatform []storage.OldRows
 }
@@ -73,6 +75,9 @@ func (c RetentionCutoffs) tables() []retainedTable {
 		{"wallet_sessions", c.WalletSessions, uuid.Nil.String(), fmt.Sprintf(deleteByID, "wallet_sessions", "created_at")},
 		{"wallet_signed_requests", c.WalletSessions, uuid.Nil.String(), fmt.Sprintf(deleteByID, "wallet_signed_requests", "created_at")},
 		{"wallet_passkey_challenges", c.WalletSessions, uuid.Nil.String(), fmt.Sprintf(deleteByID, "wallet_passkey_challenges", "created_at")},
+		{"sca_challenges", c.StrongAuthentication, uuid.Nil.String(), fmt.Sprintf(deleteByID, "sca_challenges", "created_at")},
+		{"sca_sessions", c.StrongAuthentication, uuid.Nil.String(), fmt.Sprintf(deleteByID, "sca_sessions", "created_at")},
+		{"sca_resets", c.StrongAuthentication, uuid.Nil.String(), fmt.Sprintf(deleteByID, "sca_resets", "created_at")},
 		{"wallet_codes", c.WalletCodes, "", fmt.Sprintf(deleteByEnd, "wallet_codes", "expires_at", "credential_id")},
 		{"wallet_used_challenges", c.UsedChallenges, "", fmt.Sprintf(deleteByEnd, "wallet_used_challenges", "expires_at", "hash")},
 		{"uma_nonces", c.UsedChallenges, "", fmt.Sprintf(deleteByEnd, "uma_nonces", "expires_at", "hash")},

@@ -50,8 +50,10 @@ const (
 	walletSessionRetention = 30 * 24 * time.Hour
 	// walletCodeRetention is how long wrong codes count after the expiry of the last code: much longer than the delay of a day
 	// that follows many of them, so that waiting gives no more tries.
-	walletCodeRetention        = 30 * 24 * time.Hour
-	revokedCredentialRetention = 365 * 24 * time.Hour
+	walletCodeRetention = 30 * 24 * time.Hour
+	// strongAuthenticationRetention is longer than the 13 months in which a payer may dispute a payment, and than a session counts.
+	strongAuthenticationRetention = 500 * 24 * time.Hour
+	revokedCredentialRetention    = 365 * 24 * time.Hour
 	// umaPeerRetention is how long it is shown that payments were exchanged with another provider, after the last.
 	umaPeerRetention = 90 * 24 * time.Hour
 	// mailRetention is how long it is shown what became of a mail; its content is deleted at once.
@@ -106,7 +108,7 @@ func (f retentionFlags) cutoffs(now time.Time) postgres.RetentionCutoffs {
 		WalletSessions: now.Add(-walletSessionRetention), WalletCodes: now.Add(-walletCodeRetention), UsedChallenges: now,
 		MarketRates: now.Add(-maxRetention), RailData: now.Add(-railDataRetention), PartnerEvents: now.Add(-partnerEventRetention),
 		ReceiptPayers: now.Add(-payerRetention), RevokedCredentials: now.Add(-revokedCredentialRetention),
-		UMAPeers: now.Add(-umaPeerRetention),
+		UMAPeers: now.Add(-umaPeerRetention), StrongAuthentication: now.Add(-strongAuthenticationRetention),
 		WithoutPlatform: slices.Concat(bitcoin.OldRows(now.Add(-f.RailReplyRetention)), lightning.OldRows(now.Add(-f.RailReplyRetention)),
 			bankfile.OldRows(now.Add(-bankOrderRetention)),
 			postgres.OldSignIns(now, now.Add(-person.AttemptsRetention))),

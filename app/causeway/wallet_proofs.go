@@ -30,8 +30,8 @@ func (f issuerFlags) checkIssuers(refuse func(setting, must string, got any)) {
 
 // newWalletProofs creates what checks the proofs of customers, by the environment of the platform.
 func (f issuerFlags) newWalletProofs() ports.WalletProofsByEnvironment {
+	genuine := real.New(real.Options{Issuers: f.OIDCIssuers})
 	return ports.WalletProofsByEnvironment{
-		platform.Sandbox:    sandboxproofs.New(f.OIDCIssuers),
-		platform.Production: real.New(real.Options{Issuers: f.OIDCIssuers}),
+		platform.Sandbox: sandboxproofs.New(f.OIDCIssuers, genuine), platform.Production: genuine,
 	}
 }

@@ -61,7 +61,7 @@ func (e *env) newService(store wallets.Store) *wallets.Service {
 		From: "wallets@example.com", MaxPerHour: 1000})
 	return wallets.New(wallets.Config{Store: store, Mails: queue, Ledger: e.Store.LedgerReader(), Custody: e.custody,
 		Clock: e.Clock, IDs: e.IDs,
-		Proofs: ports.WalletProofsByEnvironment{platform.Sandbox: sandbox.New([]string{"https://accounts.google.com"}),
+		Proofs: ports.WalletProofsByEnvironment{platform.Sandbox: sandbox.New([]string{"https://accounts.google.com"}, e.proofs),
 			platform.Production: e.proofs}})
 }
 

@@ -27,8 +27,11 @@ const (
 	OperatorRevokedUMAKeys  OperatorActionKind = "REVOKE_UMA_KEYS" // its name is the other provider, if the keys are that one's
 	OperatorResetPlatform   OperatorActionKind = "RESET_PLATFORM"  // its name is the successor
 	OperatorErasedCustomer  OperatorActionKind = "ERASE_CUSTOMER"
-	OperatorSetTerms        OperatorActionKind = "SET_END_USER_TERMS" // its name is the version
-	OperatorImportedVASPs   OperatorActionKind = "IMPORT_VASPS"
+	// OperatorDecidedSCA is about strong customer authentication of a customer; its name says what.
+	OperatorDecidedSCA OperatorActionKind = "DECIDE_SCA"
+
+	OperatorSetTerms      OperatorActionKind = "SET_END_USER_TERMS" // its name is the version
+	OperatorImportedVASPs OperatorActionKind = "IMPORT_VASPS"
 
 	OperatorSetLimit     OperatorActionKind = "SET_LIMIT" // its name is the limit and its amounts
 	OperatorClearedLimit OperatorActionKind = "CLEAR_LIMIT"

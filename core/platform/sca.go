@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"causeway/core/fault"
 	"causeway/core/sca"
@@ -20,13 +21,29 @@ func (p Platform) RequiresSCA(region string) bool {
 
 var regionRegexp = regexp.MustCompile(`^[A-Z]{2}$`)
 
-// ParseSCARegions returns regions sorted, each once. Fault: INVALID_INPUT.
+// ParseSCARegions returns regions sorted, each once; nil for nil. Fault: INVALID_INPUT.
 func ParseSCARegions(regions []string) ([]string, error) {
-	for _, r := range regions {
+	if regions == nil {
+		return nil, nil
+	}
+	parsed := slices.Compact(slices.Sorted(slices.Values(regions)))
+	for _, r := range parsed {
 		if !regionRegexp.MatchString(r) {
 			return nil, fault.Invalid(fault.Field{Field: "regions", Message: fmt.Sprintf("must be countries as ISO 3166-1 alpha-2, such as DE; "+
 				"%q is none", r)})
 		}
 	}
-	return slices.Compact(slices.Sorted(slices.Values(regions))), nil
+	return append([]string{}, parsed...), nil
+}
+
+// SCARegionsText says which regions are meant.
+func SCARegionsText(regions []string) string {
+	switch {
+	case regions == nil:
+		return "the European Economic Area and the United Kingdom"
+	case len(regions) == 0:
+		return "no country"
+	default:
+		return strings.Join(regions, ", ")
+	}
 }

@@ -1,7 +1,10 @@
 package sandbox
 
 import (
+	"time"
+
 	"causeway/core/customer"
+	"causeway/core/sca"
 	"causeway/core/verification"
 )
 
@@ -38,6 +41,25 @@ func IdentityOutcome(a verification.Application) verification.Outcome {
 		}}
 	}
 	return verification.Outcome{Verdict: verification.Accepted}
+}
+
+// LivenessTime is how long a customer takes to pass the check of a reset.
+const LivenessTime = 5 * time.Second
+
+// ResetStatus returns the simulated status of the reset of a factor: the customer passes the check after LivenessTime, unless the test
+// value of its identity asks for a review or a refusal.
+func ResetStatus(r sca.Reset, c customer.Customer, now time.Time) sca.ResetStatus {
+	if now.Sub(r.CreatedAt) < LivenessTime {
+		return sca.ResetInitiated
+	}
+	switch IdentityOutcome(verification.Application{Customer: c}).Verdict {
+	case verification.InReview:
+		return sca.ResetPendingReview
+	case verification.Refused:
+		return sca.ResetRejected
+	default:
+		return sca.ResetLivenessPassed
+	}
 }
 
 // NewCustomerStatus returns the simulated status of a new customer: a business is submitted first, an

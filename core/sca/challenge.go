@@ -49,7 +49,7 @@ type Challenge struct {
 	// Subject is what the proof authorises. It is zero for a login.
 	Subject Digest
 	Factor  Factor
-	// CodeHash is that of the latest code, for SMS_OTP. It is keyed, and bound to the id and the subject.
+	// CodeHash is that of the latest code, for SMS_OTP. It is keyed, and bound to the id, the subject and the phone.
 	CodeHash wallet.CodeHash
 	// PasskeyChallenge is what a passkey signs, for PASSKEY: random bytes, and a hash of them and the subject.
 	PasskeyChallenge []byte
@@ -79,7 +79,7 @@ func (c Challenge) Sent(hash wallet.CodeHash, a Account, now time.Time) (Challen
 			string(c.Factor) + ", for which no code is sent."}
 	}
 	if !c.Open(now) {
-		return c, a, errEnded
+		return c, a, ErrNoChallenge
 	}
 	var err error
 	if a.Sending, err = a.Sending.Next(now); err == nil {
@@ -93,9 +93,9 @@ func (c Challenge) Open(now time.Time) bool {
 	return c.EndedAt.IsZero() && c.Attempts < MaxAttempts && now.Before(c.ExpiresAt)
 }
 
-// CodeText is what the keyed hash of a code is made of.
-func (c Challenge) CodeText(code string) string {
-	return c.ID.String() + " " + string(c.Subject[:]) + " " + code
+// CodeText is what the keyed hash of a code is made of that is sent to a phone.
+func (c Challenge) CodeText(phone, code string) string {
+	return c.ID.String() + " " + string(c.Subject[:]) + " " + phone + " " + code
 }
 
 // Proof is what a customer presents.
@@ -181,7 +181,7 @@ func (a Attempt) checkChallenge(now time.Time) error {
 	case (c == nil || !c.Open(now)) && a.Purpose == Login:
 		return errNoLogin
 	case c == nil || !c.Open(now) || c.Purpose != a.Purpose || c.Subject != a.Subject || c.Customer != a.Account.Customer:
-		return errEnded
+		return ErrNoChallenge
 	case c.Factor != a.Proof.Factor:
 		return fault.Invalid(fault.Field{Field: "factor", Message: "must be " + string(c.Factor) + ", which the challenge asks for"})
 	default:
@@ -233,7 +233,8 @@ var (
 		"customer, who was verified, on a page of origin"})
 	errNoLogin = fault.Invalid(fault.Field{Field: "challengeId", Message: "must be the latest one of POST /sca/login/start, which is " +
 		"answered once and in time"})
-	errEnded = &fault.Error{Code: fault.Conflict, Reason: "No open challenge", Message: "There is no open challenge for this: it was " +
+	// ErrNoChallenge is the fault of a proof that nothing has asked for.
+	ErrNoChallenge = &fault.Error{Code: fault.Conflict, Reason: "No open challenge", Message: "There is no open challenge for this: it was " +
 		"answered, has expired, was replaced by a newer one, or is for something else. Start again."}
 )
 

@@ -9,7 +9,7 @@
 //
 //   - Whether a customer needs it: platform.Platform.RequiresSCA(region).
 //   - A payment: NewChallenge, then Decide with the digest of the quote as it is now. Factor.AuthorizesPayments excludes TOTP.
-//   - Storage: LockSCAAccount and SaveSCAAccount, SCACredentials, SaveSCACredential, CreateSCAChallenge, SCAChallenge,
-//     LatestSCAChallenge, LockSCAChallenge, SaveSCAChallenge, SCASession. Units of work lock the customer's row, then its Account.
+//   - Storage: LockSCAAccount and SaveSCAAccount, SCACredentials and SaveSCACredential, LatestSCAChallenge and SaveSCAChallenge,
+//     SCASession. Units of work lock the customer's row, then its Account.
 //   - Shared by use cases: app/internal/strongauth, which starts, sends again and judges challenges.
 package sca

@@ -1,6 +1,7 @@
 package sca
 
 import (
+	"slices"
 	"time"
 
 	"causeway/core/fault"
@@ -14,8 +15,7 @@ type Reset struct {
 	Customer ident.Customer
 	Factor   Factor
 	Status   ResetStatus
-	// EnrolledAt is when the customer had the factor again after the reset; zero until then.
-	EnrolledAt  time.Time
+
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
 	ExpiresAt   time.Time
@@ -45,6 +45,53 @@ var resetTransitions = map[ResetStatus][]ResetStatus{
 	ResetLivenessPassed: {ResetCompleted, ResetExpired},
 }
 
+// NewReset returns a reset that r describes: its ids and factor.
+func NewReset(r Reset, now time.Time) Reset {
+	r.Status, r.CreatedAt, r.UpdatedAt, r.ExpiresAt = ResetInitiated, now, now, now.Add(ResetLifetime)
+	return r
+}
+
+// At returns the reset as it is at a time. checked is what the check of the customer has come to by then.
+func (r Reset) At(checked ResetStatus, now time.Time) Reset {
+	if len(resetTransitions[r.Status]) > 0 && !now.Before(r.ExpiresAt) {
+		checked = ResetExpired
+	} else if r.Status == ResetLivenessPassed {
+		return r
+	}
+	if slices.Contains(resetTransitions[r.Status], checked) {
+		r.Status = checked
+	}
+	return r
+}
+
+// Decide returns the reset after an operator has decided whether the check has passed, or CONFLICT if it does not wait for that.
+func (r Reset) Decide(passed bool, now time.Time) (Reset, error) {
+	if r.Status != ResetPendingReview {
+		return r, &fault.Error{Code: fault.Conflict, Reason: "Nothing to decide", Message: "The reset is " + string(r.Status) +
+			"; only one that is " + string(ResetPendingReview) + " is decided."}
+	}
+	r.Status, r.UpdatedAt = ResetRejected, now
+	if passed {
+		r.Status = ResetLivenessPassed
+	}
+	return r, nil
+}
+
+// Complete returns the reset after the factor was removed. Faults: INVALID_INPUT before the check has passed, CONFLICT once it cannot.
+func (r Reset) Complete(now time.Time) (Reset, error) {
+	switch r.Status {
+	case ResetLivenessPassed:
+		r.Status, r.UpdatedAt, r.CompletedAt = ResetCompleted, now, now
+		return r, nil
+	case ResetInitiated, ResetPendingReview:
+		return r, &fault.Error{Code: fault.InvalidInput, Reason: "Liveness not passed", Message: "The check of the customer has not passed " +
+			"yet. Complete the reset when its status is " + string(ResetLivenessPassed) + "."}
+	default:
+		return r, &fault.Error{Code: fault.Conflict, Reason: "Reset ended", Message: "The reset is " + string(r.Status) +
+			" and cannot be completed. Start another one."}
+	}
+}
+
 const (
 	// ResetLifetime is how long a reset can be completed.
 	ResetLifetime = 24 * time.Hour
@@ -53,21 +100,15 @@ const (
 	ResetWindow = 24 * time.Hour
 )
 
-// CheckResets returns RATE_LIMITED if the customer has started too many. started are the times of the latest resets.
-func CheckResets(started []time.Time, now time.Time) error {
-	var recent int
-	oldest := now
-	for _, at := range started {
-		if now.Sub(at) < ResetWindow {
-			recent++
-			if at.Before(oldest) {
-				oldest = at
-			}
-		}
-	}
-	if recent < MaxResets {
+// ErrNoReset is the fault of a reset that the customer does not have.
+var ErrNoReset = fault.New(fault.ReferenceNotFound, "The customer has no such reset of a factor.")
+
+// CheckResets returns RATE_LIMITED if the customer has started too many. latest are its last MaxResets, the newest first.
+func CheckResets(latest []Reset, now time.Time) error {
+	if len(latest) < MaxResets || now.Sub(latest[MaxResets-1].CreatedAt) >= ResetWindow {
 		return nil
 	}
-	return &fault.Error{Code: fault.RateLimited, Reason: "Too many resets", RetryAfter: oldest.Add(ResetWindow).Sub(now),
-		Message: "The customer has started five resets in 24 hours. Try again later, or let an operator help."}
+	return &fault.Error{Code: fault.RateLimited, Reason: "Too many resets",
+		RetryAfter: latest[MaxResets-1].CreatedAt.Add(ResetWindow).Sub(now),
+		Message:    "The customer has started five resets in 24 hours. Try again later, or let an operator help."}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -347,19 +348,74 @@ func TestCheckEnroll_OneOfEach(t *testing.T) {
 func TestCheckResets_FiveInADay(t *testing.T) {
 	t.Parallel()
 	// Five resets can be started within 24 hours; the next one can when the first is a day old.
-	var started []time.Time
+	var latest []sca.Reset
 	for i := range 5 {
 		now := start.Add(time.Duration(i) * time.Hour)
-		if err := sca.CheckResets(started, now); err != nil {
+		if err := sca.CheckResets(latest, now); err != nil {
 			t.Fatal(err)
 		}
-		started = append(started, now)
+		latest = slices.Insert(latest, 0, sca.NewReset(sca.Reset{}, now))
 	}
-	limited, _ := fault.As(sca.CheckResets(started, start.Add(6*time.Hour)))
+	limited, _ := fault.As(sca.CheckResets(latest, start.Add(6*time.Hour)))
 	if limited == nil || limited.Code != fault.RateLimited || limited.RetryAfter != 18*time.Hour {
 		t.Errorf("the sixth: %+v", limited)
 	}
-	if err := sca.CheckResets(started, start.Add(24*time.Hour)); err != nil {
+	if err := sca.CheckResets(latest, start.Add(24*time.Hour)); err != nil {
 		t.Errorf("a day later: %v", err)
+	}
+}
+
+func TestReset_EveryPairOfStatuses(t *testing.T) {
+	t.Parallel()
+	// Only what follows a status is taken from the check. A reset that has ended never changes, one that has passed waits for its
+	// completion, and what is open expires.
+	follows := map[sca.ResetStatus]string{
+		sca.ResetInitiated:     "INITIATED PENDING_REVIEW LIVENESS_PASSED REJECTED EXPIRED",
+		sca.ResetPendingReview: "PENDING_REVIEW LIVENESS_PASSED REJECTED EXPIRED",
+	}
+	for _, before := range sca.ResetStatuses {
+		for _, checked := range sca.ResetStatuses {
+			r := sca.NewReset(sca.Reset{}, start)
+			r.Status = before
+			want := before
+			if slices.Contains(strings.Fields(follows[before]), string(checked)) {
+				want = checked
+			}
+			if got := r.At(checked, start).Status; got != want {
+				t.Errorf("%s, %s: %s, want %s", before, checked, got, want)
+			}
+			if follows[before] != "" || before == sca.ResetLivenessPassed {
+				want = sca.ResetExpired
+			} else {
+				want = before
+			}
+			if got := r.At(checked, r.ExpiresAt).Status; got != want {
+				t.Errorf("%s, %s, late: %s, want %s", before, checked, got, want)
+			}
+		}
+	}
+}
+
+func TestReset_DecideAndComplete(t *testing.T) {
+	t.Parallel()
+	// An operator decides what waits for a review. What has passed is completed once; before, it is an invalid request.
+	for status, want := range map[sca.ResetStatus][2]fault.Code{
+		sca.ResetInitiated: {fault.Conflict, fault.InvalidInput}, sca.ResetPendingReview: {"", fault.InvalidInput},
+		sca.ResetLivenessPassed: {fault.Conflict, ""}, sca.ResetCompleted: {fault.Conflict, fault.Conflict},
+		sca.ResetRejected: {fault.Conflict, fault.Conflict}, sca.ResetExpired: {fault.Conflict, fault.Conflict},
+	} {
+		r := sca.Reset{Status: status}
+		decided, err := r.Decide(true, start)
+		if want[0] == "" && decided.Status != sca.ResetLivenessPassed || want[0] != "" && !fault.Is(err, want[0]) {
+			t.Errorf("decide %s: %+v, %v", status, decided, err)
+		}
+		completed, err := r.Complete(start)
+		if want[1] == "" && (completed.Status != sca.ResetCompleted || completed.CompletedAt != start) ||
+			want[1] != "" && !fault.Is(err, want[1]) {
+			t.Errorf("complete %s: %+v, %v", status, completed, err)
+		}
+	}
+	if r, _ := (sca.Reset{Status: sca.ResetPendingReview}).Decide(false, start); r.Status != sca.ResetRejected {
+		t.Errorf("refused: %s", r.Status)
 	}
 }

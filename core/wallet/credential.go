@@ -59,6 +59,13 @@ type PasskeyKey struct {
 	UserVerified bool
 }
 
+// RelyingParty is for whom passkeys are, as WebAuthn names it: the pages of Origins, which are those of the domain ID.
+type RelyingParty struct {
+	ID      string
+	Name    string
+	Origins []string
+}
+
 // Identity is the person whom a provider names in its ID tokens.
 type Identity struct {
 	Issuer   string // "https://accounts.google.com"

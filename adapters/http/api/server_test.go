@@ -27,6 +27,7 @@ import (
 	"causeway/adapters/pgembed/pgtest"
 	"causeway/adapters/postgres"
 	sandboxrail "causeway/adapters/rails/sandbox"
+	realproofs "causeway/adapters/walletproofs/real"
 	sandboxproofs "causeway/adapters/walletproofs/sandbox"
 	"causeway/app/accounts"
 	"causeway/app/agents"
@@ -100,8 +101,9 @@ func newTestServer(t *testing.T, url string, changes ...func(*api.Deps, *postgre
 		ExternalAccounts: accountService, InternalAccounts: accountService,
 		Wallets: wallets.New(wallets.Config{
 			Store: store, Ledger: store.LedgerReader(), Custody: localcustody.New(store),
-			Proofs: ports.WalletProofsByEnvironment{platform.Sandbox: sandboxproofs.New(nil)}, Clock: portstest.NewFakeClock(noon),
-			IDs: idGenerator}),
+			Proofs: ports.WalletProofsByEnvironment{platform.Sandbox: sandboxproofs.New(nil, realproofs.New(realproofs.Options{}))},
+			Clock:  portstest.NewFakeClock(noon),
+			IDs:    idGenerator}),
 		Agents:   agentService,
 		Webhooks: d.webhooks,
 		WebhookSecrets: webhooks.New(webhooks.Config{

@@ -4,9 +4,11 @@ package manual
 
 import (
 	"context"
+	"time"
 
 	"causeway/core/customer"
 	"causeway/core/document"
+	"causeway/core/sca"
 	"causeway/core/verification"
 	"causeway/ports"
 )
@@ -34,4 +36,9 @@ func (Identity) Submit(context.Context, verification.Application, []document.Doc
 // Status returns that an operator will decide.
 func (Identity) Status(context.Context, verification.Application) (verification.Outcome, error) {
 	return inReview, nil
+}
+
+// ResetStatus returns that an operator will decide, and implements ports.ResetChecks.
+func (Identity) ResetStatus(sca.Reset, customer.Customer, time.Time) sca.ResetStatus {
+	return sca.ResetPendingReview
 }

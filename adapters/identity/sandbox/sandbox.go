@@ -4,10 +4,12 @@ package sandbox
 
 import (
 	"context"
+	"time"
 
 	"causeway/core/customer"
 	"causeway/core/document"
 	"causeway/core/sandbox"
+	"causeway/core/sca"
 	"causeway/core/verification"
 	"causeway/ports"
 )
@@ -33,4 +35,9 @@ func (Identity) Submit(_ context.Context, a verification.Application, _ []docume
 // Status returns the outcome that the test value selects.
 func (Identity) Status(_ context.Context, a verification.Application) (verification.Outcome, error) {
 	return sandbox.IdentityOutcome(a), nil
+}
+
+// ResetStatus returns the status that the test value selects, and implements ports.ResetChecks.
+func (Identity) ResetStatus(r sca.Reset, c customer.Customer, now time.Time) sca.ResetStatus {
+	return sandbox.ResetStatus(r, c, now)
 }

@@ -58,6 +58,8 @@ const (
 	UMAKeysSecrets
 	SearchKeysHash
 	CustomerNotesContent
+	SCACredentialsTOTPSecret
+	SCASessionsIPAddress
 	numColumns // keep last
 )
 
@@ -110,6 +112,9 @@ var register = [numColumns]struct {
 
 	SearchKeysHash:       {"search_keys", "hash", fingerprintFormat},
 	CustomerNotesContent: {"customer_notes", "content", textFormat},
+
+	SCACredentialsTOTPSecret: {"sca_credentials", "totp_secret", textFormat},
+	SCASessionsIPAddress:     {"sca_sessions", "ip_address", textFormat},
 
 	ReconciliationLinesReferences:  {"reconciliation_lines", "reference_list", textFormat},
 	ReconciliationLinesDescription: {"reconciliation_lines", "description", textFormat},

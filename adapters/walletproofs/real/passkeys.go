@@ -34,6 +34,12 @@ var passkeyAlgorithms = []protocol.CredentialParameter{
 	{Type: protocol.PublicKeyCredentialType, Algorithm: webauthncose.AlgRS256},
 }
 
+// RelyingParty returns what the platform has set.
+func (*Proofs) RelyingParty(p platform.Platform) (wallet.RelyingParty, error) {
+	w := p.WalletSettings()
+	return wallet.RelyingParty{ID: w.PasskeyRPID, Name: w.AppName, Origins: w.PasskeyOrigins}, checkPasskeySettings(w)
+}
+
 // RegisterPasskey checks the registration of a passkey (WebAuthn level 3, section 7.1). An attestation must
 // be genuine by the rules of its format; none is required, and no maker of authenticators is preferred.
 func (*Proofs) RegisterPasskey(_ context.Context, p platform.Platform, challenge []byte, a wallet.Attestation) (wallet.PasskeyKey, error) {

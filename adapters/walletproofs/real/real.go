@@ -80,6 +80,9 @@ func (*Proofs) AcceptsTestSignature(string) bool { return false }
 // NewSCACode returns a code of digits.
 func (p *Proofs) NewSCACode(length int) (string, error) { return p.NewCode(length, false) }
 
+// AcceptsSCATestCode returns false.
+func (*Proofs) AcceptsSCATestCode(string) bool { return false }
+
 // CheckSignature returns the session whose key signed the payload.
 func (*Proofs) CheckSignature(payload, signature string, sessions []wallet.Session) (wallet.Session, error) {
 	return wallet.Signer(payload, signature, sessions)

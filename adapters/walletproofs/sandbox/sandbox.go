@@ -1,5 +1,5 @@
-// Package sandbox checks the proofs of customers of sandbox platforms. A proof is a published test value or, of signatures, a
-// real one; any other is refused with the reason that production gives. It makes no requests.
+// Package sandbox checks the proofs of customers of sandbox platforms. A proof is a published test value or, of signatures and
+// passkeys, a real one; any other is refused with the reason that production gives. It makes no requests.
 package sandbox
 
 import (
@@ -18,12 +18,18 @@ import (
 )
 
 // Proofs implements ports.WalletProofs with the test values of core/sandbox.
-type Proofs struct{ issuers []string }
+type Proofs struct {
+	issuers []string
+	genuine ports.WalletProofs
+}
 
 var _ ports.WalletProofs = Proofs{}
 
-// New returns the proofs of the sandbox. The issuers are those of ID tokens that production accepts.
-func New(issuers []string) Proofs { return Proofs{slices.Clone(issuers)} }
+// New returns the proofs of the sandbox. The issuers are those of ID tokens that production accepts, and genuine checks passkeys as
+// production does.
+func New(issuers []string, genuine ports.WalletProofs) Proofs {
+	return Proofs{slices.Clone(issuers), genuine}
+}
 
 // NewCode returns the test value, whatever the length.
 func (Proofs) NewCode(int, bool) (string, error) { return sandbox.WalletCode, nil }
@@ -39,9 +45,30 @@ func (Proofs) AcceptsTestSignature(signature string) bool {
 // NewSCACode returns the test value.
 func (Proofs) NewSCACode(int) (string, error) { return sandbox.SCACode, nil }
 
-// RegisterPasskey checks that the client data are for the challenge. It does not look at the attestation
-// object, so that a test needs no authenticator; the passkey has no public key.
-func (Proofs) RegisterPasskey(_ context.Context, _ platform.Platform, challenge []byte, a wallet.Attestation) (wallet.PasskeyKey, error) {
+// AcceptsSCATestCode reports whether the code is the test value.
+func (Proofs) AcceptsSCATestCode(code string) bool { return code == sandbox.SCACode }
+
+// RelyingParty returns what the platform has set, or else the machine of a developer.
+func (Proofs) RelyingParty(p platform.Platform) (wallet.RelyingParty, error) {
+	w := withRelyingParty(p).WalletSettings()
+	return wallet.RelyingParty{ID: w.PasskeyRPID, Name: w.AppName, Origins: w.PasskeyOrigins}, nil
+}
+
+func withRelyingParty(p platform.Platform) platform.Platform {
+	if w := p.WalletSettings(); w.PasskeyRPID == "" || len(w.PasskeyOrigins) == 0 {
+		w.PasskeyRPID, w.PasskeyOrigins = "localhost", []string{"http://localhost:3000"}
+		p.Wallets = &w
+	}
+	return p
+}
+
+// RegisterPasskey checks that the client data are for the challenge. An attestation that production would not accept is enough, so that a
+// test needs no authenticator; the passkey has no public key then.
+func (p Proofs) RegisterPasskey(ctx context.Context, of platform.Platform, challenge []byte,
+	a wallet.Attestation) (wallet.PasskeyKey, error) {
+	if key, err := p.genuine.RegisterPasskey(ctx, withRelyingParty(of), challenge, a); err == nil {
+		return key, nil
+	}
 	id, err := base64.RawURLEncoding.DecodeString(a.CredentialID)
 	if err != nil || len(id) == 0 {
 		return wallet.PasskeyKey{}, fault.Invalid(fault.Field{Field: "attestation.credentialId", Message: "must be base64url without padding"})
@@ -49,7 +76,7 @@ func (Proofs) RegisterPasskey(_ context.Context, _ platform.Platform, challenge 
 	if err := checkClientData(a.ClientDataJSON, challenge); err != nil {
 		return wallet.PasskeyKey{}, fault.Invalid(fault.Field{Field: "attestation.clientDataJson", Message: err.Error()})
 	}
-	return wallet.PasskeyKey{CredentialID: id, Transports: a.Transports}, nil
+	return wallet.PasskeyKey{CredentialID: id, Transports: a.Transports, UserVerified: true}, nil
 }
 
 func checkClientData(encoded string, challenge []byte) error {
@@ -60,13 +87,19 @@ func checkClientData(encoded string, challenge []byte) error {
 	return data.Check(wallet.CreatePasskey, challenge)
 }
 
-// CheckPasskey accepts the test value as the signature of every passkey and challenge.
-func (Proofs) CheckPasskey(_ context.Context, _ platform.Platform, key wallet.PasskeyKey, _ []byte,
+// CheckPasskey accepts the test value as the signature of every passkey and challenge, and what production accepts of a passkey with
+// a public key.
+func (p Proofs) CheckPasskey(ctx context.Context, of platform.Platform, key wallet.PasskeyKey, challenge []byte,
 	a wallet.Assertion) (wallet.PasskeyKey, error) {
-	if a.Signature != sandbox.WalletPasskeySignature {
-		return wallet.PasskeyKey{}, wallet.InvalidPasskey("In the sandbox assertion.signature must be %s.", sandbox.WalletPasskeySignature)
+	if a.Signature == sandbox.WalletPasskeySignature {
+		key.UserVerified = true
+		return key, nil
 	}
-	return key, nil
+	if len(key.PublicKey) > 0 {
+		return p.genuine.CheckPasskey(ctx, withRelyingParty(of), key, challenge, a)
+	}
+	return wallet.PasskeyKey{}, wallet.InvalidPasskey("In the sandbox assertion.signature must be %s, unless the passkey was made by an "+
+		"authenticator.", sandbox.WalletPasskeySignature)
 }
 
 // RegisterIdentity accepts every ID token in the form of a JWT whose issuer production accepts. It checks

@@ -6,11 +6,15 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/descope/virtualwebauthn"
+
+	"causeway/adapters/walletproofs/real"
 	"causeway/adapters/walletproofs/sandbox"
 	"causeway/core/fault"
 	"causeway/core/platform"
@@ -18,7 +22,7 @@ import (
 	"causeway/ports/portstest"
 )
 
-var proofs = sandbox.New([]string{"https://accounts.google.com", "https://appleid.apple.com"})
+var proofs = sandbox.New([]string{"https://accounts.google.com", "https://appleid.apple.com"}, real.New(real.Options{}))
 
 func encode(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
 
@@ -168,6 +172,51 @@ func TestProofs_RegisterIdentity(t *testing.T) {
 		}
 		if valid := c.want != (wallet.Identity{}); valid != (err == nil) || !valid && !fault.Is(err, fault.InvalidInput) {
 			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+func TestProofs_RealPasskeys(t *testing.T) {
+	t.Parallel()
+	// A passkey of an authenticator signs as in production, for the relying party of the platform or, if it has set none, for localhost.
+	// The test value is valid for it too; what another passkey signs is not.
+	for _, owner := range []platform.Platform{{}, {Wallets: &platform.Wallets{PasskeyRPID: "example.com",
+		PasskeyOrigins: []string{"https://app.example.com"}}}} {
+		rp, err := proofs.RelyingParty(owner)
+		if err != nil {
+			t.Fatal(err)
+		}
+		challenge := []byte("a challenge of 32 random bytes..")
+		page := virtualwebauthn.RelyingParty{ID: rp.ID, Origin: rp.Origins[0]}
+		device, passkey := virtualwebauthn.NewAuthenticator(), virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeRSA)
+		var made, signed struct {
+			ID       string
+			Response struct{ ClientDataJSON, AttestationObject, AuthenticatorData, Signature string }
+		}
+		options := virtualwebauthn.AttestationOptions{Challenge: challenge}
+		if err := json.Unmarshal([]byte(virtualwebauthn.CreateAttestationResponse(page, device, passkey, options)), &made); err != nil {
+			t.Fatal(err)
+		}
+		key, err := proofs.RegisterPasskey(t.Context(), owner, challenge, wallet.Attestation{CredentialID: made.ID,
+			ClientDataJSON: made.Response.ClientDataJSON, AttestationObject: made.Response.AttestationObject})
+		if err != nil || len(key.PublicKey) == 0 || !key.UserVerified {
+			t.Fatalf("%+v, %v", key, err)
+		}
+		text := virtualwebauthn.CreateAssertionResponse(page, device, passkey, virtualwebauthn.AssertionOptions{Challenge: challenge})
+		if err := json.Unmarshal([]byte(text), &signed); err != nil {
+			t.Fatal(err)
+		}
+		assertion := wallet.Assertion{CredentialID: signed.ID, ClientDataJSON: signed.Response.ClientDataJSON,
+			AuthenticatorData: signed.Response.AuthenticatorData, Signature: signed.Response.Signature}
+		if _, err := proofs.CheckPasskey(t.Context(), owner, key, challenge, assertion); err != nil {
+			t.Errorf("%s: %v", rp.ID, err)
+		}
+		if _, err := proofs.CheckPasskey(t.Context(), owner, key, []byte("another challenge"), assertion); !fault.Is(err, fault.Unauthorized) {
+			t.Errorf("%s, another challenge: %v", rp.ID, err)
+		}
+		assertion.Signature = "sandbox-valid-passkey-signature"
+		if _, err := proofs.CheckPasskey(t.Context(), owner, key, challenge, assertion); err != nil {
+			t.Errorf("%s, test value: %v", rp.ID, err)
 		}
 	}
 }
