@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"strings"
 
 	"causeway/adapters/cli/table"
@@ -59,13 +61,25 @@ func (f publicURLFlag) publicURL(of DatabaseFlags) string {
 
 type platformSetCommand struct {
 	platformFlags
-	Regulated bool `required:"" negatable:"" help:"Whether the platform is a regulated financial institution that verifies its own customers. Its new customers are then APPROVED; present ones keep their status."`
+	Regulated  *bool    `negatable:"" help:"Whether the platform is a regulated financial institution that verifies its own customers. Its new customers are then APPROVED; present ones keep their status."`
+	SCARegions []string `name:"sca-regions" help:"Countries (ISO 3166-1 alpha-2) whose customers need strong customer authentication, in place of the European Economic Area and the United Kingdom: DEFAULT for those again, NONE for no country." placeholder:"DE,FR"`
 	actorFlag
 }
 
 func (c platformSetCommand) Run(ctx context.Context, env *Env) error {
 	return c.asOperator(ctx, env, c.actorFlag, func(operator *platforms.Operator, owner ident.Platform) error {
-		changed, err := operator.SetRegulated(ctx, owner, c.Regulated)
+		change := platforms.OperatorChange{Regulated: c.Regulated}
+		switch {
+		case c.Regulated == nil && c.SCARegions == nil:
+			return errors.New("nothing to change: name --regulated, --no-regulated or --sca-regions")
+		case slices.Equal(c.SCARegions, []string{"DEFAULT"}):
+			change.SCARegions = new([]string)
+		case slices.Equal(c.SCARegions, []string{"NONE"}):
+			change.SCARegions = &[]string{}
+		case c.SCARegions != nil:
+			change.SCARegions = &c.SCARegions
+		}
+		changed, err := operator.Set(ctx, owner, change)
 		if err != nil {
 			return fieldErrors("nothing was changed", err)
 		}
@@ -73,7 +87,8 @@ func (c platformSetCommand) Run(ctx context.Context, env *Env) error {
 		if !changed.Regulated {
 			is = "is not"
 		}
-		return env.say(nil, "%s %s regulated.\n", changed.ID, is)
+		return env.say(nil, "%s %s regulated, and its customers of %s need strong customer authentication.\n", changed.ID, is,
+			platform.SCARegionsText(changed.SCARegions))
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -42,26 +43,51 @@ func (o *Operator) CreatePlatform(ctx context.Context, r CreateRequest) (Created
 	})
 }
 
-// SetRegulated says whether a platform is a regulated financial institution, which verifies its
-// customers itself: its new customers are approved. Present customers keep their status. Faults:
-// NOT_FOUND.
-func (o *Operator) SetRegulated(ctx context.Context, p ident.Platform, regulated bool) (platform.Platform, error) {
+// OperatorChange is what only operators set; nil does not change a setting.
+type OperatorChange struct {
+	// Regulated says whether a platform is a regulated financial institution, which verifies its customers itself: its new customers are
+	// approved. Present customers keep their status.
+	Regulated *bool
+	// SCARegions are the regions whose customers need strong customer authentication; a nil slice stands for those of the law.
+	SCARegions *[]string
+}
+
+// Set changes what only operators set. Faults: NOT_FOUND, INVALID_INPUT, CONFLICT for a closed platform.
+func (o *Operator) Set(ctx context.Context, p ident.Platform, change OperatorChange) (platform.Platform, error) {
 	var changed platform.Platform
 	err := ports.Do(ctx, o.service.Store, func(ctx context.Context, tx Tx) (err error) {
-		if changed, err = tx.LockPlatform(ctx, p); err != nil || changed.Regulated == regulated {
+		if changed, err = tx.LockPlatform(ctx, p); err != nil {
 			return err
 		}
 		if err := changed.CheckOpen(); err != nil {
 			return err
 		}
+		var done []string
+		if r := change.Regulated; r != nil && *r != changed.Regulated {
+			changed.Regulated = *r
+			done = append(done, fmt.Sprintf("regulated %t", *r))
+		}
+		if r := change.SCARegions; r != nil {
+			regions, err := platform.ParseSCARegions(*r)
+			if err != nil {
+				return err
+			}
+			if (regions == nil) != (changed.SCARegions == nil) || !slices.Equal(regions, changed.SCARegions) {
+				changed.SCARegions = regions
+				done = append(done, "strong customer authentication for "+platform.SCARegionsText(regions))
+			}
+		}
+		if len(done) == 0 {
+			return nil
+		}
 		now := o.service.Clock.Now()
-		changed.Regulated, changed.UpdatedAt = regulated, now
+		changed.UpdatedAt = now
 		if err := tx.UpdatePlatform(ctx, changed); err != nil {
 			return err
 		}
 		return tx.RecordOperatorAction(ctx, platform.OperatorAction{ID: o.service.IDs.New(now), Platform: p,
-			Kind:    platform.OperatorUpdatedPlatform,
-			Subject: p.UUID(), Name: fmt.Sprintf("regulated %t", regulated), Actor: o.by.Actor, Person: o.by.Person, At: now})
+			Kind: platform.OperatorUpdatedPlatform, Subject: p.UUID(), Name: strings.Join(done, ", "), Actor: o.by.Actor, Person: o.by.Person,
+			At: now})
 	})
 	return changed, err
 }

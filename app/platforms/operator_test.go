@@ -43,27 +43,42 @@ func TestOperator_ReplacesLostCredentials(t *testing.T) {
 	}
 }
 
-func TestOperator_SetRegulated(t *testing.T) {
+func TestOperator_Set(t *testing.T) {
 	t.Parallel()
-	// An operator makes a platform regulated, once, with a record; an unknown platform is not found.
+	// An operator makes a platform regulated, once, and names the regions of strong customer authentication, or those of the law again,
+	// with a record of each change; an unknown platform is not found.
 	env := newEnv(t)
 	ana := operator(t, env.platforms, platform.Author{Actor: "ana"})
 	created := newBank(t, ana)
 	id := created.Platform.ID
 
 	for _, regulated := range []bool{true, true, false} {
-		if changed, err := ana.SetRegulated(t.Context(), id, regulated); err != nil || changed.Regulated != regulated {
+		changed, err := ana.Set(t.Context(), id, platforms.OperatorChange{Regulated: &regulated})
+		if err != nil || changed.Regulated != regulated {
 			t.Fatalf("%+v, %v", changed, err)
 		}
 		if read, err := env.platforms.Settings(t.Context(), id); err != nil || read.Regulated != regulated {
 			t.Errorf("read %t, %v; want %t", read.Regulated, err, regulated)
 		}
 	}
-	_, err := ana.SetRegulated(t.Context(), ident.NewPlatform(env.IDs.New, apptest.Noon), true)
+	for _, regions := range [][]string{{"FR", "DE"}, {}, {}, nil} {
+		if _, err := ana.Set(t.Context(), id, platforms.OperatorChange{SCARegions: &regions}); err != nil {
+			t.Fatal(err)
+		}
+		read, err := env.platforms.Settings(t.Context(), id)
+		if want, _ := platform.ParseSCARegions(regions); err != nil || !reflect.DeepEqual(read.SCARegions, want) {
+			t.Errorf("read %#v, %v; want %#v", read.SCARegions, err, want)
+		}
+	}
+	_, err = ana.Set(t.Context(), id, platforms.OperatorChange{SCARegions: &[]string{"Germany"}})
+	apptest.WantFault(t, "no country", err, fault.InvalidInput)
+	_, err = ana.Set(t.Context(), ident.NewPlatform(env.IDs.New, apptest.Noon), platforms.OperatorChange{Regulated: new(true)})
 	apptest.WantFault(t, "unknown platform", err, fault.NotFound)
 
 	got := env.QueryStrings(`SELECT action || ' ' || subject FROM operator_actions WHERE platform_id = $1 ORDER BY id`, id.UUID())
-	if want := []string{"CREATE_PLATFORM ", "UPDATE_PLATFORM regulated true", "UPDATE_PLATFORM regulated false"}; !slices.Equal(got, want) {
+	if want := []string{"CREATE_PLATFORM ", "UPDATE_PLATFORM regulated true", "UPDATE_PLATFORM regulated false",
+		"UPDATE_PLATFORM strong customer authentication for DE, FR", "UPDATE_PLATFORM strong customer authentication for no country",
+		"UPDATE_PLATFORM strong customer authentication for the European Economic Area and the United Kingdom"}; !slices.Equal(got, want) {
 		t.Errorf("recorded %q, want %q", got, want)
 	}
 }
