@@ -68,6 +68,7 @@ var (
 	monthPattern      = regexp.MustCompile(`\b\d{4}-\d\d(?:-\d\d)?\b`)
 	referencePattern  = regexp.MustCompile(`^(FUND-)?[0-9A-Z]{12}$`)
 	deviceCodePattern = regexp.MustCompile(`^AGENT-[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}$`) // of an agent
+	rawIDPattern      = regexp.MustCompile(`^[0-9A-Za-z_-]{22}$`)                                 // an id in base64url
 	codePattern       = regexp.MustCompile(`^[0-9A-HJKMNP-TV-Z]{12}$`)                            // of an invitation
 )
 
@@ -77,6 +78,7 @@ const (
 	maskedDayPrefix     = "2026-01-15T"
 	maskedNextDayPrefix = "2026-01-16T"
 	maskedWeekPrefix    = "2026-01-22T"
+	maskedSessionPrefix = "2026-07-14T" // of strong customer authentication, 180 days later
 )
 
 // yearPath is followed by a financial year.
@@ -162,6 +164,11 @@ func (m *mask) learnValue(value any, key, under string) {
 			m.replacements[value] = "1768472437"
 		case key == "challenge":
 			m.replacements[value] = m.maskBytes(value)
+		case key == "id" && rawIDPattern.MatchString(value): // of a passkey
+			m.replacements[value] = m.maskBytes(value)
+		case key == "recoveryCodes":
+			m.addSecret(value)
+			m.replacements[value] = derivedText("ABCDEFGHJKLMNPQRSTUVWXYZ", 4, m.nextLabel("recovery code")) + "-…"
 		case key == "clientId":
 			m.replacements[value] = derivedText("0123456789abcdef", 32, m.nextLabel("client id"))
 		case key == "kycUrl":
@@ -436,7 +443,7 @@ func (m *mask) findLeak(text []byte) string {
 	}
 	for _, moment := range timestampPattern.FindAllString(string(text), -1) {
 		if !strings.HasPrefix(moment, maskedDayPrefix) && !strings.HasPrefix(moment, maskedNextDayPrefix) &&
-			!strings.HasPrefix(moment, maskedWeekPrefix) {
+			!strings.HasPrefix(moment, maskedWeekPrefix) && !strings.HasPrefix(moment, maskedSessionPrefix) {
 			return moment
 		}
 	}

@@ -17,6 +17,7 @@ type CustomersCommand struct {
 	List  customersListCommand  `cmd:"" help:"Print customers without personal data, newest first."`
 	Show  customersShowCommand  `cmd:"" help:"Print a customer without personal data: its status, its money, and when it may be erased."`
 	Terms customersTermsCommand `cmd:"" help:"The terms that customers of platforms that are not regulated have to accept before they pay."`
+	SCA   customersSCACommand   `cmd:"" name:"sca" help:"Strong customer authentication: lift locks, and decide the resets of lost factors."`
 	VASPs customersVASPsCommand `cmd:"" name:"vasps" help:"The directory of custodians that hold the wallets of customers."`
 	Erase customersEraseCommand `cmd:"" help:"Erase the personal data of a deleted customer: its names, addresses and identifiers, external accounts, beneficial owners, verifications and documents, and the names and texts of its payments. The ledger remains, with amounts, times and references. Data of the last five years is kept by law."`
 }

@@ -44,11 +44,18 @@ var Examples = map[string]string{
 	"platform limits list":  "causeway platform limits list",
 	"token create": "causeway token create --platform PlatformConfig:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11 --name " +
 		"'Reports' --permissions VIEW",
-	"token list":               "causeway token list --platform PlatformConfig:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11",
-	"token set-responsible":    "causeway token set-responsible Token:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e22 ana@example.com",
-	"token delete":             "causeway token delete Token:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e22 --actor ana",
-	"customers list":           "causeway customers list --deleted",
-	"customers show":           "causeway customers show Customer:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e55",
+	"token list":            "causeway token list --platform PlatformConfig:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11",
+	"token set-responsible": "causeway token set-responsible Token:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e22 ana@example.com",
+	"token delete":          "causeway token delete Token:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e22 --actor ana",
+	"customers list":        "causeway customers list --deleted",
+	"customers show":        "causeway customers show Customer:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e55",
+	"customers sca unlock": "causeway customers sca unlock Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b" +
+		" --platform PlatformConfig:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11 --actor ana",
+	"customers sca resets": "causeway customers sca resets --platform PlatformConfig:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11",
+	"customers sca approve": "causeway customers sca approve ScaReset:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b" +
+		" --platform PlatformConfig:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11 --actor ana",
+	"customers sca reject": "causeway customers sca reject ScaReset:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b" +
+		" --platform PlatformConfig:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11 --actor ana",
 	"customers terms list":     "causeway customers terms list",
 	"customers vasps list":     "causeway customers vasps list",
 	"customers vasps import":   "causeway customers vasps import custodians.csv --dry-run --actor ana",

@@ -9,6 +9,7 @@ import (
 	"causeway/app/accounts"
 	"causeway/app/agents"
 	"causeway/app/audit"
+	"causeway/app/authentication"
 	"causeway/app/backups"
 	"causeway/app/books"
 	"causeway/app/customers"
@@ -112,6 +113,7 @@ type Services interface {
 	Limits() *limits.Service
 	Customers() *customers.Service
 	Accounts() *accounts.Service
+	Authentication() *authentication.Service
 	Wallets() *wallets.Service
 	// Agents have no market rates, so what agents may still send is not computed.
 	Agents() *agents.Service

@@ -38,7 +38,7 @@ func (a *app) newAPI(address net.Addr) (*httpapi.API, error) {
 func (a *app) useCases(verificationURL string) api.Deps {
 	return api.Deps{Platforms: a.platforms, Customers: a.customers, CustomerImports: a.imports, Invitations: a.invitations,
 		BeneficialOwners: a.verifications, Verifications: a.verifications,
-		Documents: a.documents, KYCLinks: a.kycLinks, VerificationURL: verificationURL,
+		Documents: a.documents, KYCLinks: a.kycLinks, Authentication: a.authentication, VerificationURL: verificationURL,
 		ExternalAccounts: a.accounts, InternalAccounts: a.accounts, Wallets: a.wallets, Agents: a.agents, AgentPayments: a.payments,
 		Quotes: a.payments, Payments: a.payments, IncomingPayments: a.payments, Receivers: a.receivers, Sandbox: a.payments, Webhooks: a.webhooks,
 		WebhookSecrets: a.webhooks, RequestLog: a.requestLog,

@@ -30,11 +30,13 @@ import (
 	"causeway/adapters/rails/timeout"
 	"causeway/adapters/rates/ecb"
 	"causeway/adapters/secrets"
+	"causeway/adapters/signin"
 	"causeway/adapters/uma"
 	"causeway/app/accounting"
 	"causeway/app/accounts"
 	"causeway/app/agents"
 	"causeway/app/audit"
+	"causeway/app/authentication"
 	"causeway/app/books"
 	"causeway/app/customers"
 	"causeway/app/exports"
@@ -44,6 +46,7 @@ import (
 	"causeway/app/internal/jobs"
 	"causeway/app/internal/mails"
 	"causeway/app/internal/prices"
+	"causeway/app/internal/strongauth"
 	operatorjobs "causeway/app/jobs"
 	"causeway/app/journals"
 	"causeway/app/mail"
@@ -97,6 +100,8 @@ type app struct {
 	documents       *customers.Documents
 	files           ports.Files // nil if not configured
 	kycLinks        *customers.KYCLinks
+	strongAuth      *strongauth.Auth
+	authentication  *authentication.Service
 	mailers         ports.MailersByEnvironment
 	sms             ports.SMSSendersByEnvironment
 	mailMetrics     *mailMetrics
@@ -306,6 +311,8 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 	a.wallets = wallets.New(wallets.Config{
 		Store: a.db, Ledger: a.db.LedgerReader(), Custody: a.custody, Proofs: a.walletProofs,
 		Mails: a.mails, Clock: systemClock{}, IDs: idGenerator})
+	a.strongAuth = strongauth.New(strongauth.Config{Proofs: a.walletProofs, TOTP: signin.Verifier{}, Mails: a.mails, IDs: idGenerator})
+	a.authentication = authentication.New(authentication.Config{Store: a.db, Auth: a.strongAuth, Liveness: resetChecks, Clock: systemClock{}})
 	a.agents = agents.New(agents.Config{
 		Store: a.db, Prices: quotePrices, Clock: systemClock{}, IDs: idGenerator})
 	a.people = shared.People()

@@ -17,6 +17,8 @@ import (
 	localcustody "causeway/adapters/custody/local"
 	"causeway/adapters/documentfiles"
 	"causeway/adapters/encryption"
+	"causeway/adapters/identity/manual"
+	sandboxidentity "causeway/adapters/identity/sandbox"
 	"causeway/adapters/ids"
 	pgbackups "causeway/adapters/pgembed/backups"
 	"causeway/adapters/postgres"
@@ -29,6 +31,7 @@ import (
 	"causeway/app/accounts"
 	"causeway/app/agents"
 	"causeway/app/audit"
+	"causeway/app/authentication"
 	"causeway/app/backups"
 	"causeway/app/books"
 	"causeway/app/customers"
@@ -37,6 +40,7 @@ import (
 	"causeway/app/exports/statement"
 	"causeway/app/financials"
 	"causeway/app/internal/connections"
+	"causeway/app/internal/strongauth"
 	"causeway/app/jobs"
 	"causeway/app/journals"
 	"causeway/app/limits"
@@ -193,6 +197,15 @@ func (s services) Customers() *customers.Service {
 func (s services) Accounts() *accounts.Service {
 	return accounts.New(accounts.Config{Store: s.db, Ledger: s.db.LedgerReader(), Clock: systemClock{}, IDs: s.ids, Jobs: s.db})
 }
+
+// Authentication implements cli.Services. Nobody is authenticated with it.
+func (s services) Authentication() *authentication.Service {
+	return authentication.New(authentication.Config{Store: s.db, Auth: strongauth.New(strongauth.Config{IDs: s.ids}),
+		Liveness: resetChecks, Clock: systemClock{}})
+}
+
+// resetChecks check who resets a factor, by the environment of the platform.
+var resetChecks = ports.ResetChecksByEnvironment{platform.Sandbox: sandboxidentity.Identity{}, platform.Production: manual.Identity{}}
 
 // Wallets implements cli.Services. Nothing can be signed or sent with them.
 func (s services) Wallets() *wallets.Service {

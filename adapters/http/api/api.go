@@ -22,6 +22,7 @@ type Deps struct {
 	Verifications    Verifications
 	Documents        Documents
 	KYCLinks         KYCLinks
+	Authentication   Authentication
 	ExternalAccounts ExternalAccounts
 	InternalAccounts InternalAccounts
 	Wallets          Wallets
@@ -64,6 +65,7 @@ func Register(a *httpapi.API, d Deps) {
 		httpapi.Tag{Name: tagCustomers, Description: "The people and businesses that you move money for."},
 		httpapi.Tag{Name: tagVerification, Description: "The check of who customers are (KYC, KYB), and the persons who own or control a " +
 			"business. Customers of a regulated platform need none."},
+		httpapi.Tag{Name: tagSCA, Description: scaGuide},
 		httpapi.Tag{Name: tagDocuments, Description: "Documents that show who a customer or a beneficial owner is. Their files are stored " +
 			"encrypted."},
 		httpapi.Tag{Name: tagInvitations, Description: "A customer invites a person, who becomes a customer of any platform of the service."},
@@ -108,6 +110,7 @@ func Register(a *httpapi.API, d Deps) {
 	registerBeneficialOwners(a, d.BeneficialOwners)
 	registerVerifications(a, d.Verifications)
 	registerKYCLinks(a, d.KYCLinks, d.VerificationURL)
+	registerSCA(a, d.Authentication)
 	registerExternalAccounts(a, d.ExternalAccounts)
 	registerInternalAccounts(a, d.InternalAccounts)
 	registerWallets(a, d.Wallets)

@@ -4970,6 +4970,81 @@ func (e PasskeyCredentialVerifyRequestType) Valid() bool {
 	}
 }
 
+// Defines values for PasskeyEnrollmentConfirmRequestType.
+const (
+	PasskeyEnrollmentConfirmRequestTypePASSKEY PasskeyEnrollmentConfirmRequestType = "PASSKEY"
+)
+
+// Valid indicates whether the value is a known member of the PasskeyEnrollmentConfirmRequestType enum.
+func (e PasskeyEnrollmentConfirmRequestType) Valid() bool {
+	switch e {
+	case PasskeyEnrollmentConfirmRequestTypePASSKEY:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PasskeyEnrollmentConfirmResponseFactorFactor.
+const (
+	PasskeyEnrollmentConfirmResponseFactorFactorPASSKEY PasskeyEnrollmentConfirmResponseFactorFactor = "PASSKEY"
+)
+
+// Valid indicates whether the value is a known member of the PasskeyEnrollmentConfirmResponseFactorFactor enum.
+func (e PasskeyEnrollmentConfirmResponseFactorFactor) Valid() bool {
+	switch e {
+	case PasskeyEnrollmentConfirmResponseFactorFactorPASSKEY:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PasskeyEnrollmentConfirmResponseType.
+const (
+	PasskeyEnrollmentConfirmResponseTypePASSKEY PasskeyEnrollmentConfirmResponseType = "PASSKEY"
+)
+
+// Valid indicates whether the value is a known member of the PasskeyEnrollmentConfirmResponseType enum.
+func (e PasskeyEnrollmentConfirmResponseType) Valid() bool {
+	switch e {
+	case PasskeyEnrollmentConfirmResponseTypePASSKEY:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PasskeyEnrollmentStartType.
+const (
+	PasskeyEnrollmentStartTypePASSKEY PasskeyEnrollmentStartType = "PASSKEY"
+)
+
+// Valid indicates whether the value is a known member of the PasskeyEnrollmentStartType enum.
+func (e PasskeyEnrollmentStartType) Valid() bool {
+	switch e {
+	case PasskeyEnrollmentStartTypePASSKEY:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PasskeyFactorEnrollRequestType.
+const (
+	PasskeyFactorEnrollRequestTypePASSKEY PasskeyFactorEnrollRequestType = "PASSKEY"
+)
+
+// Valid indicates whether the value is a known member of the PasskeyFactorEnrollRequestType enum.
+func (e PasskeyFactorEnrollRequestType) Valid() bool {
+	switch e {
+	case PasskeyFactorEnrollRequestTypePASSKEY:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PaymentAedAccountAccountType.
 const (
 	PaymentAedAccountAccountTypeAEDACCOUNT PaymentAedAccountAccountType = "AED_ACCOUNT"
@@ -7349,6 +7424,141 @@ func (e SafeguardingWebhookType) Valid() bool {
 	}
 }
 
+// Defines values for ScaEventRequestEventType.
+const (
+	ScaEventRequestEventTypeFAILEDLOGINATTEMPT     ScaEventRequestEventType = "FAILED_LOGIN_ATTEMPT"
+	ScaEventRequestEventTypeRESETPASSWORDCOMPLETED ScaEventRequestEventType = "RESET_PASSWORD_COMPLETED"
+)
+
+// Valid indicates whether the value is a known member of the ScaEventRequestEventType enum.
+func (e ScaEventRequestEventType) Valid() bool {
+	switch e {
+	case ScaEventRequestEventTypeFAILEDLOGINATTEMPT:
+		return true
+	case ScaEventRequestEventTypeRESETPASSWORDCOMPLETED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ScaEventResponseEventType.
+const (
+	ScaEventResponseEventTypeFAILEDLOGINATTEMPT     ScaEventResponseEventType = "FAILED_LOGIN_ATTEMPT"
+	ScaEventResponseEventTypeRESETPASSWORDCOMPLETED ScaEventResponseEventType = "RESET_PASSWORD_COMPLETED"
+)
+
+// Valid indicates whether the value is a known member of the ScaEventResponseEventType enum.
+func (e ScaEventResponseEventType) Valid() bool {
+	switch e {
+	case ScaEventResponseEventTypeFAILEDLOGINATTEMPT:
+		return true
+	case ScaEventResponseEventTypeRESETPASSWORDCOMPLETED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ScaFactorViewFactor.
+const (
+	ScaFactorViewFactorPASSKEY ScaFactorViewFactor = "PASSKEY"
+	ScaFactorViewFactorSMSOTP  ScaFactorViewFactor = "SMS_OTP"
+	ScaFactorViewFactorTOTP    ScaFactorViewFactor = "TOTP"
+)
+
+// Valid indicates whether the value is a known member of the ScaFactorViewFactor enum.
+func (e ScaFactorViewFactor) Valid() bool {
+	switch e {
+	case ScaFactorViewFactorPASSKEY:
+		return true
+	case ScaFactorViewFactorSMSOTP:
+		return true
+	case ScaFactorViewFactorTOTP:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ScaLoginCompleteStatus.
+const (
+	ScaLoginCompleteStatusCOMPLETED ScaLoginCompleteStatus = "COMPLETED"
+)
+
+// Valid indicates whether the value is a known member of the ScaLoginCompleteStatus enum.
+func (e ScaLoginCompleteStatus) Valid() bool {
+	switch e {
+	case ScaLoginCompleteStatusCOMPLETED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ScaLoginCompleteRequestFactor.
+const (
+	ScaLoginCompleteRequestFactorPASSKEY ScaLoginCompleteRequestFactor = "PASSKEY"
+	ScaLoginCompleteRequestFactorSMSOTP  ScaLoginCompleteRequestFactor = "SMS_OTP"
+	ScaLoginCompleteRequestFactorTOTP    ScaLoginCompleteRequestFactor = "TOTP"
+)
+
+// Valid indicates whether the value is a known member of the ScaLoginCompleteRequestFactor enum.
+func (e ScaLoginCompleteRequestFactor) Valid() bool {
+	switch e {
+	case ScaLoginCompleteRequestFactorPASSKEY:
+		return true
+	case ScaLoginCompleteRequestFactorSMSOTP:
+		return true
+	case ScaLoginCompleteRequestFactorTOTP:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ScaLoginStartFactor.
+const (
+	ScaLoginStartFactorPASSKEY ScaLoginStartFactor = "PASSKEY"
+	ScaLoginStartFactorSMSOTP  ScaLoginStartFactor = "SMS_OTP"
+	ScaLoginStartFactorTOTP    ScaLoginStartFactor = "TOTP"
+)
+
+// Valid indicates whether the value is a known member of the ScaLoginStartFactor enum.
+func (e ScaLoginStartFactor) Valid() bool {
+	switch e {
+	case ScaLoginStartFactorPASSKEY:
+		return true
+	case ScaLoginStartFactorSMSOTP:
+		return true
+	case ScaLoginStartFactorTOTP:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ScaLoginStartRequestFactor.
+const (
+	ScaLoginStartRequestFactorPASSKEY ScaLoginStartRequestFactor = "PASSKEY"
+	ScaLoginStartRequestFactorSMSOTP  ScaLoginStartRequestFactor = "SMS_OTP"
+	ScaLoginStartRequestFactorTOTP    ScaLoginStartRequestFactor = "TOTP"
+)
+
+// Valid indicates whether the value is a known member of the ScaLoginStartRequestFactor enum.
+func (e ScaLoginStartRequestFactor) Valid() bool {
+	switch e {
+	case ScaLoginStartRequestFactorPASSKEY:
+		return true
+	case ScaLoginStartRequestFactorSMSOTP:
+		return true
+	case ScaLoginStartRequestFactorTOTP:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for SgdAccountCreateInfoAccountType.
 const (
 	SgdAccountCreateInfoAccountTypeSGDACCOUNT SgdAccountCreateInfoAccountType = "SGD_ACCOUNT"
@@ -7640,6 +7850,66 @@ func (e TimelineWebhookEventStatus) Valid() bool {
 	}
 }
 
+// Defines values for TotpEnrollmentConfirmRequestType.
+const (
+	TotpEnrollmentConfirmRequestTypeTOTP TotpEnrollmentConfirmRequestType = "TOTP"
+)
+
+// Valid indicates whether the value is a known member of the TotpEnrollmentConfirmRequestType enum.
+func (e TotpEnrollmentConfirmRequestType) Valid() bool {
+	switch e {
+	case TotpEnrollmentConfirmRequestTypeTOTP:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TotpEnrollmentConfirmResponseType.
+const (
+	TotpEnrollmentConfirmResponseTypeTOTP TotpEnrollmentConfirmResponseType = "TOTP"
+)
+
+// Valid indicates whether the value is a known member of the TotpEnrollmentConfirmResponseType enum.
+func (e TotpEnrollmentConfirmResponseType) Valid() bool {
+	switch e {
+	case TotpEnrollmentConfirmResponseTypeTOTP:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TotpEnrollmentStartType.
+const (
+	TotpEnrollmentStartTypeTOTP TotpEnrollmentStartType = "TOTP"
+)
+
+// Valid indicates whether the value is a known member of the TotpEnrollmentStartType enum.
+func (e TotpEnrollmentStartType) Valid() bool {
+	switch e {
+	case TotpEnrollmentStartTypeTOTP:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TotpFactorEnrollRequestType.
+const (
+	TotpFactorEnrollRequestTypeTOTP TotpFactorEnrollRequestType = "TOTP"
+)
+
+// Valid indicates whether the value is a known member of the TotpFactorEnrollRequestType enum.
+func (e TotpFactorEnrollRequestType) Valid() bool {
+	switch e {
+	case TotpFactorEnrollRequestTypeTOTP:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for TransactionFailureReason.
 const (
 	TransactionFailureReasonCOUNTERPARTYPOSTTXFAILED    TransactionFailureReason = "COUNTERPARTY_POST_TX_FAILED"
@@ -7895,6 +8165,96 @@ const (
 func (e TronWalletInfoAccountType) Valid() bool {
 	switch e {
 	case TronWalletInfoAccountTypeTRONWALLET:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TwoFactorResetStartRequestFactor.
+const (
+	TwoFactorResetStartRequestFactorPASSKEY TwoFactorResetStartRequestFactor = "PASSKEY"
+	TwoFactorResetStartRequestFactorSMSOTP  TwoFactorResetStartRequestFactor = "SMS_OTP"
+	TwoFactorResetStartRequestFactorTOTP    TwoFactorResetStartRequestFactor = "TOTP"
+)
+
+// Valid indicates whether the value is a known member of the TwoFactorResetStartRequestFactor enum.
+func (e TwoFactorResetStartRequestFactor) Valid() bool {
+	switch e {
+	case TwoFactorResetStartRequestFactorPASSKEY:
+		return true
+	case TwoFactorResetStartRequestFactorSMSOTP:
+		return true
+	case TwoFactorResetStartRequestFactorTOTP:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TwoFactorResetStatusEnrollmentStatus.
+const (
+	TwoFactorResetStatusEnrollmentStatusCOMPLETED TwoFactorResetStatusEnrollmentStatus = "COMPLETED"
+	TwoFactorResetStatusEnrollmentStatusPENDING   TwoFactorResetStatusEnrollmentStatus = "PENDING"
+)
+
+// Valid indicates whether the value is a known member of the TwoFactorResetStatusEnrollmentStatus enum.
+func (e TwoFactorResetStatusEnrollmentStatus) Valid() bool {
+	switch e {
+	case TwoFactorResetStatusEnrollmentStatusCOMPLETED:
+		return true
+	case TwoFactorResetStatusEnrollmentStatusPENDING:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TwoFactorResetStatusFactor.
+const (
+	TwoFactorResetStatusFactorPASSKEY TwoFactorResetStatusFactor = "PASSKEY"
+	TwoFactorResetStatusFactorSMSOTP  TwoFactorResetStatusFactor = "SMS_OTP"
+	TwoFactorResetStatusFactorTOTP    TwoFactorResetStatusFactor = "TOTP"
+)
+
+// Valid indicates whether the value is a known member of the TwoFactorResetStatusFactor enum.
+func (e TwoFactorResetStatusFactor) Valid() bool {
+	switch e {
+	case TwoFactorResetStatusFactorPASSKEY:
+		return true
+	case TwoFactorResetStatusFactorSMSOTP:
+		return true
+	case TwoFactorResetStatusFactorTOTP:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TwoFactorResetStatusStatus.
+const (
+	TwoFactorResetStatusStatusCOMPLETED      TwoFactorResetStatusStatus = "COMPLETED"
+	TwoFactorResetStatusStatusEXPIRED        TwoFactorResetStatusStatus = "EXPIRED"
+	TwoFactorResetStatusStatusINITIATED      TwoFactorResetStatusStatus = "INITIATED"
+	TwoFactorResetStatusStatusLIVENESSPASSED TwoFactorResetStatusStatus = "LIVENESS_PASSED"
+	TwoFactorResetStatusStatusPENDINGREVIEW  TwoFactorResetStatusStatus = "PENDING_REVIEW"
+	TwoFactorResetStatusStatusREJECTED       TwoFactorResetStatusStatus = "REJECTED"
+)
+
+// Valid indicates whether the value is a known member of the TwoFactorResetStatusStatus enum.
+func (e TwoFactorResetStatusStatus) Valid() bool {
+	switch e {
+	case TwoFactorResetStatusStatusCOMPLETED:
+		return true
+	case TwoFactorResetStatusStatusEXPIRED:
+		return true
+	case TwoFactorResetStatusStatusINITIATED:
+		return true
+	case TwoFactorResetStatusStatusLIVENESSPASSED:
+		return true
+	case TwoFactorResetStatusStatusPENDINGREVIEW:
+		return true
+	case TwoFactorResetStatusStatusREJECTED:
 		return true
 	default:
 		return false
@@ -16708,6 +17068,15 @@ type MatchedEntry struct {
 	TransactionID *string `json:"transactionId,omitempty"`
 }
 
+// MobileNumber defines model for MobileNumber.
+type MobileNumber struct {
+	// CountryCode Calling code of the country.
+	CountryCode string `json:"countryCode"`
+
+	// Number Number without the calling code.
+	Number string `json:"number"`
+}
+
 // MwkAccountCreateInfo A mobile money account in Malawi.
 type MwkAccountCreateInfo struct {
 	// AccountType Type of this object.
@@ -17174,6 +17543,72 @@ type PasskeyCredentialVerifyRequest struct {
 
 // PasskeyCredentialVerifyRequestType Type of this object.
 type PasskeyCredentialVerifyRequestType string
+
+// PasskeyEnrollmentConfirmRequest A passkey (WebAuthn).
+type PasskeyEnrollmentConfirmRequest struct {
+	// Credential What navigator.credentials.create() returned, as its toJSON() writes it.
+	Credential map[string]interface{} `json:"credential"`
+
+	// Origin Origin of the page on which the passkey was made.
+	Origin string `json:"origin"`
+
+	// Type Type of this object.
+	Type PasskeyEnrollmentConfirmRequestType `json:"type"`
+}
+
+// PasskeyEnrollmentConfirmRequestType Type of this object.
+type PasskeyEnrollmentConfirmRequestType string
+
+// PasskeyEnrollmentConfirmResponse A passkey (WebAuthn).
+type PasskeyEnrollmentConfirmResponse struct {
+	// Factor The factor.
+	Factor struct {
+		// CredentialID Id with which the factor is deleted.
+		CredentialID *string `json:"credentialId,omitempty"`
+
+		// Factor Always PASSKEY.
+		Factor PasskeyEnrollmentConfirmResponseFactorFactor `json:"factor"`
+
+		// Name Name of the factor for people.
+		Name *string `json:"name,omitempty"`
+	} `json:"factor"`
+
+	// Type Type of this object.
+	Type PasskeyEnrollmentConfirmResponseType `json:"type"`
+}
+
+// PasskeyEnrollmentConfirmResponseFactorFactor Always PASSKEY.
+type PasskeyEnrollmentConfirmResponseFactorFactor string
+
+// PasskeyEnrollmentConfirmResponseType Type of this object.
+type PasskeyEnrollmentConfirmResponseType string
+
+// PasskeyEnrollmentStart A passkey (WebAuthn).
+type PasskeyEnrollmentStart struct {
+	// AllowedOrigins Origins of the pages whose passkeys are accepted: `embeddedWalletConfig.passkeyOrigins`.
+	AllowedOrigins []string `json:"allowedOrigins"`
+
+	// Options PublicKeyCredentialCreationOptions, as PublicKeyCredential.parseCreationOptionsFromJSON() takes them.
+	Options map[string]interface{} `json:"options"`
+
+	// RelyingPartyID Domain of the passkeys: `embeddedWalletConfig.passkeyRpId`.
+	RelyingPartyID string `json:"relyingPartyId"`
+
+	// Type Type of this object.
+	Type PasskeyEnrollmentStartType `json:"type"`
+}
+
+// PasskeyEnrollmentStartType Type of this object.
+type PasskeyEnrollmentStartType string
+
+// PasskeyFactorEnrollRequest A passkey (WebAuthn).
+type PasskeyFactorEnrollRequest struct {
+	// Type Type of this object.
+	Type PasskeyFactorEnrollRequestType `json:"type"`
+}
+
+// PasskeyFactorEnrollRequestType Type of this object.
+type PasskeyFactorEnrollRequestType string
 
 // PaymentAccountInfo Account or wallet to pay to. For bank accounts, the memo of the payment must contain the `reference`.
 type PaymentAccountInfo struct {
@@ -20601,6 +21036,143 @@ type SandboxUmaReceiveRequest struct {
 	SenderUmaAddress string `json:"senderUmaAddress"`
 }
 
+// ScaEventRequest defines model for ScaEventRequest.
+type ScaEventRequest struct {
+	// EventType What has happened.
+	EventType ScaEventRequestEventType `json:"eventType"`
+}
+
+// ScaEventRequestEventType What has happened.
+type ScaEventRequestEventType string
+
+// ScaEventResponse defines model for ScaEventResponse.
+type ScaEventResponse struct {
+	// EventType What was recorded.
+	EventType ScaEventResponseEventType `json:"eventType"`
+
+	// FailedAttempts Failed attempts that count.
+	FailedAttempts int64 `json:"failedAttempts"`
+
+	// LockedUntil Time until which the customer is locked.
+	LockedUntil *time.Time `json:"lockedUntil,omitempty"`
+
+	// Suspended Whether the customer is locked until its password was reset.
+	Suspended bool `json:"suspended"`
+}
+
+// ScaEventResponseEventType What was recorded.
+type ScaEventResponseEventType string
+
+// ScaFactorConfirmRequest Proof that the customer has the factor.
+type ScaFactorConfirmRequest struct {
+	union json.RawMessage
+}
+
+// ScaFactorConfirmResponse The factor is enrolled.
+type ScaFactorConfirmResponse struct {
+	union json.RawMessage
+}
+
+// ScaFactorEnrollRequest The factor to enroll.
+type ScaFactorEnrollRequest struct {
+	union json.RawMessage
+}
+
+// ScaFactorEnrollStart What the customer needs to enroll the factor.
+type ScaFactorEnrollStart struct {
+	union json.RawMessage
+}
+
+// ScaFactorList defines model for ScaFactorList.
+type ScaFactorList struct {
+	// Factors Factors that the customer can use.
+	Factors []ScaFactorView `json:"factors"`
+}
+
+// ScaFactorView defines model for ScaFactorView.
+type ScaFactorView struct {
+	// CredentialID Id with which the factor is deleted. Omitted for SMS_OTP, which belongs to the phone.
+	CredentialID *string `json:"credentialId,omitempty"`
+
+	// Factor With what the customer proves who it is.
+	Factor ScaFactorViewFactor `json:"factor"`
+
+	// Name Name of the factor for people.
+	Name *string `json:"name,omitempty"`
+}
+
+// ScaFactorViewFactor With what the customer proves who it is.
+type ScaFactorViewFactor string
+
+// ScaLoginComplete defines model for ScaLoginComplete.
+type ScaLoginComplete struct {
+	// SessionExpiresAt Time until which the customer may start payments.
+	SessionExpiresAt *time.Time `json:"sessionExpiresAt,omitempty"`
+
+	// Status Always COMPLETED.
+	Status ScaLoginCompleteStatus `json:"status"`
+}
+
+// ScaLoginCompleteStatus Always COMPLETED.
+type ScaLoginCompleteStatus string
+
+// ScaLoginCompleteRequest defines model for ScaLoginCompleteRequest.
+type ScaLoginCompleteRequest struct {
+	// ChallengeID Id of the challenge. Required for SMS_OTP.
+	ChallengeID *string `json:"challengeId,omitempty"`
+
+	// Code SMS_OTP: the code that was sent last. TOTP: the code that the application shows, or a recovery code.
+	Code *string `json:"code,omitempty"`
+
+	// EndUserIPAddress IPv4 or IPv6 address of the customer.
+	EndUserIPAddress string `json:"endUserIpAddress"`
+
+	// Factor With what the customer proves who it is.
+	Factor ScaLoginCompleteRequestFactor `json:"factor"`
+
+	// Origin PASSKEY: origin of the page on which it was used.
+	Origin *string `json:"origin,omitempty"`
+
+	// PasskeyAssertion PASSKEY: what navigator.credentials.get() returned, as its toJSON() writes it.
+	PasskeyAssertion *map[string]interface{} `json:"passkeyAssertion,omitempty"`
+}
+
+// ScaLoginCompleteRequestFactor With what the customer proves who it is.
+type ScaLoginCompleteRequestFactor string
+
+// ScaLoginStart defines model for ScaLoginStart.
+type ScaLoginStart struct {
+	// AllowedOrigins PASSKEY: origins of the pages whose passkeys are accepted.
+	AllowedOrigins *[]string `json:"allowedOrigins,omitempty"`
+
+	// ChallengeID SMS_OTP and PASSKEY: id of the challenge.
+	ChallengeID *string `json:"challengeId,omitempty"`
+
+	// ExpiresAt SMS_OTP and PASSKEY: time after which the challenge is refused.
+	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
+
+	// Factor With what the customer proves who it is.
+	Factor ScaLoginStartFactor `json:"factor"`
+
+	// PasskeyOptions PASSKEY: PublicKeyCredentialRequestOptions, as PublicKeyCredential.parseRequestOptionsFromJSON() takes them.
+	PasskeyOptions *map[string]interface{} `json:"passkeyOptions,omitempty"`
+
+	// RelyingPartyID PASSKEY: domain of the passkeys.
+	RelyingPartyID *string `json:"relyingPartyId,omitempty"`
+}
+
+// ScaLoginStartFactor With what the customer proves who it is.
+type ScaLoginStartFactor string
+
+// ScaLoginStartRequest defines model for ScaLoginStartRequest.
+type ScaLoginStartRequest struct {
+	// Factor With what the customer proves who it is.
+	Factor ScaLoginStartRequestFactor `json:"factor"`
+}
+
+// ScaLoginStartRequestFactor With what the customer proves who it is.
+type ScaLoginStartRequestFactor string
+
 // SessionListResponse defines model for SessionListResponse.
 type SessionListResponse struct {
 	// Data Active sessions, oldest first.
@@ -21056,6 +21628,60 @@ type TimelineWebhookEvent struct {
 
 // TimelineWebhookEventStatus Current status of the delivery.
 type TimelineWebhookEventStatus string
+
+// TotpEnrollmentConfirmRequest An application that shows codes (RFC 6238).
+type TotpEnrollmentConfirmRequest struct {
+	// Code The code that the application shows now.
+	Code string `json:"code"`
+
+	// Secret The secret.
+	Secret string `json:"secret"`
+
+	// Type Type of this object.
+	Type TotpEnrollmentConfirmRequestType `json:"type"`
+}
+
+// TotpEnrollmentConfirmRequestType Type of this object.
+type TotpEnrollmentConfirmRequestType string
+
+// TotpEnrollmentConfirmResponse An application that shows codes (RFC 6238).
+type TotpEnrollmentConfirmResponse struct {
+	// RecoveryCodes Codes for the customer to keep: each is accepted once in place of a code of the application. They are shown once.
+	RecoveryCodes []string `json:"recoveryCodes"`
+
+	// Type Type of this object.
+	Type TotpEnrollmentConfirmResponseType `json:"type"`
+}
+
+// TotpEnrollmentConfirmResponseType Type of this object.
+type TotpEnrollmentConfirmResponseType string
+
+// TotpEnrollmentStart An application that shows codes (RFC 6238).
+type TotpEnrollmentStart struct {
+	// Secret Secret, to send back with the first code.
+	Secret string `json:"secret"`
+
+	// SecretBase32Encoded The secret as people type it into an application: in base32.
+	SecretBase32Encoded string `json:"secretBase32Encoded"`
+
+	// TotpURI The secret as a QR code shows it to an application.
+	TotpURI string `json:"totpUri"`
+
+	// Type Type of this object.
+	Type TotpEnrollmentStartType `json:"type"`
+}
+
+// TotpEnrollmentStartType Type of this object.
+type TotpEnrollmentStartType string
+
+// TotpFactorEnrollRequest An application that shows codes (RFC 6238).
+type TotpFactorEnrollRequest struct {
+	// Type Type of this object.
+	Type TotpFactorEnrollRequestType `json:"type"`
+}
+
+// TotpFactorEnrollRequestType Type of this object.
+type TotpFactorEnrollRequestType string
 
 // Transaction defines model for Transaction.
 type Transaction struct {
@@ -21547,11 +22173,70 @@ type TronWalletInfo struct {
 // TronWalletInfoAccountType Type of this object.
 type TronWalletInfoAccountType string
 
+<<<<<<< HEAD
 // TronWalletInfo_Beneficiary Owner of the wallet. Required of a THIRD_PARTY where the travel rule applies.
 type TronWalletInfo_Beneficiary struct {
 	union json.RawMessage
 }
 
+=======
+// TwoFactorResetCompleteRequest defines model for TwoFactorResetCompleteRequest.
+type TwoFactorResetCompleteRequest struct {
+	Mobile *MobileNumber `json:"mobile,omitempty"`
+}
+
+// TwoFactorResetStart defines model for TwoFactorResetStart.
+type TwoFactorResetStart struct {
+	// ExpiresAt Time after which the reset cannot be completed.
+	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
+
+	// LivenessAccessToken Token for the SDK of a provider of the check. Omitted if operators check.
+	LivenessAccessToken *string `json:"livenessAccessToken,omitempty"`
+
+	// ResetID Id of the reset.
+	ResetID string `json:"resetId"`
+
+	// VerificationLink Page of the check. Omitted if operators check.
+	VerificationLink *string `json:"verificationLink,omitempty"`
+}
+
+// TwoFactorResetStartRequest defines model for TwoFactorResetStartRequest.
+type TwoFactorResetStartRequest struct {
+	// Factor With what the customer proves who it is.
+	Factor TwoFactorResetStartRequestFactor `json:"factor"`
+}
+
+// TwoFactorResetStartRequestFactor With what the customer proves who it is.
+type TwoFactorResetStartRequestFactor string
+
+// TwoFactorResetStatus defines model for TwoFactorResetStatus.
+type TwoFactorResetStatus struct {
+	// CompletedAt Time of the completion.
+	CompletedAt *time.Time `json:"completedAt,omitempty"`
+
+	// EnrollmentStatus Once the reset is completed: whether the customer has the factor again.
+	EnrollmentStatus *TwoFactorResetStatusEnrollmentStatus `json:"enrollmentStatus,omitempty"`
+
+	// ExpiresAt Time after which the reset cannot be completed.
+	ExpiresAt time.Time `json:"expiresAt"`
+
+	// Factor With what the customer proves who it is.
+	Factor TwoFactorResetStatusFactor `json:"factor"`
+
+	// Status Status of the reset.
+	Status TwoFactorResetStatusStatus `json:"status"`
+}
+
+// TwoFactorResetStatusEnrollmentStatus Once the reset is completed: whether the customer has the factor again.
+type TwoFactorResetStatusEnrollmentStatus string
+
+// TwoFactorResetStatusFactor With what the customer proves who it is.
+type TwoFactorResetStatusFactor string
+
+// TwoFactorResetStatusStatus Status of the reset.
+type TwoFactorResetStatusStatus string
+
+>>>>>>> cb3edc83 (Let customers enroll factors, log in and reset lost factors)
 // TzsAccountCreateInfo A mobile money account in Tanzania.
 type TzsAccountCreateInfo struct {
 	// AccountType Type of this object.
@@ -24311,6 +24996,87 @@ type SendTestWebhookParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// ListScaFactorsParams defines parameters for ListScaFactors.
+type ListScaFactorsParams struct {
+	// CustomerID Id of the customer.
+	CustomerID string `form:"customerId" json:"customerId"`
+}
+
+// StartScaFactorEnrollmentParams defines parameters for StartScaFactorEnrollment.
+type StartScaFactorEnrollmentParams struct {
+	// CustomerID Id of the customer.
+	CustomerID string `form:"customerId" json:"customerId"`
+
+	// IdempotencyKey Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ConfirmScaFactorEnrollmentParams defines parameters for ConfirmScaFactorEnrollment.
+type ConfirmScaFactorEnrollmentParams struct {
+	// CustomerID Id of the customer.
+	CustomerID string `form:"customerId" json:"customerId"`
+
+	// IdempotencyKey Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// StartTwoFactorResetParams defines parameters for StartTwoFactorReset.
+type StartTwoFactorResetParams struct {
+	// CustomerID Id of the customer.
+	CustomerID string `form:"customerId" json:"customerId"`
+
+	// IdempotencyKey Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// GetTwoFactorResetStatusParams defines parameters for GetTwoFactorResetStatus.
+type GetTwoFactorResetStatusParams struct {
+	// CustomerID Id of the customer.
+	CustomerID string `form:"customerId" json:"customerId"`
+}
+
+// CompleteTwoFactorResetParams defines parameters for CompleteTwoFactorReset.
+type CompleteTwoFactorResetParams struct {
+	// CustomerID Id of the customer.
+	CustomerID string `form:"customerId" json:"customerId"`
+
+	// IdempotencyKey Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteScaFactorParams defines parameters for DeleteScaFactor.
+type DeleteScaFactorParams struct {
+	// CustomerID Id of the customer.
+	CustomerID string `form:"customerId" json:"customerId"`
+}
+
+// CompleteScaLoginParams defines parameters for CompleteScaLogin.
+type CompleteScaLoginParams struct {
+	// CustomerID Id of the customer.
+	CustomerID string `form:"customerId" json:"customerId"`
+
+	// IdempotencyKey Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// StartScaLoginParams defines parameters for StartScaLogin.
+type StartScaLoginParams struct {
+	// CustomerID Id of the customer.
+	CustomerID string `form:"customerId" json:"customerId"`
+
+	// IdempotencyKey Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// RecordSecurityEventParams defines parameters for RecordSecurityEvent.
+type RecordSecurityEventParams struct {
+	// CustomerID Id of the customer.
+	CustomerID string `form:"customerId" json:"customerId"`
+
+	// IdempotencyKey Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // ListTokensParams defines parameters for ListTokens.
 type ListTokensParams struct {
 	// Limit Maximum number of items to return.
@@ -24769,6 +25535,27 @@ type SandboxAnswerApprovalJSONRequestBody = ApprovalAnswer
 
 // SandboxReceiveJSONRequestBody defines body for SandboxReceive for application/json ContentType.
 type SandboxReceiveJSONRequestBody = SandboxUmaReceiveRequest
+
+// StartScaFactorEnrollmentJSONRequestBody defines body for StartScaFactorEnrollment for application/json ContentType.
+type StartScaFactorEnrollmentJSONRequestBody = ScaFactorEnrollRequest
+
+// ConfirmScaFactorEnrollmentJSONRequestBody defines body for ConfirmScaFactorEnrollment for application/json ContentType.
+type ConfirmScaFactorEnrollmentJSONRequestBody = ScaFactorConfirmRequest
+
+// StartTwoFactorResetJSONRequestBody defines body for StartTwoFactorReset for application/json ContentType.
+type StartTwoFactorResetJSONRequestBody = TwoFactorResetStartRequest
+
+// CompleteTwoFactorResetJSONRequestBody defines body for CompleteTwoFactorReset for application/json ContentType.
+type CompleteTwoFactorResetJSONRequestBody = TwoFactorResetCompleteRequest
+
+// CompleteScaLoginJSONRequestBody defines body for CompleteScaLogin for application/json ContentType.
+type CompleteScaLoginJSONRequestBody = ScaLoginCompleteRequest
+
+// StartScaLoginJSONRequestBody defines body for StartScaLogin for application/json ContentType.
+type StartScaLoginJSONRequestBody = ScaLoginStartRequest
+
+// RecordSecurityEventJSONRequestBody defines body for RecordSecurityEvent for application/json ContentType.
+type RecordSecurityEventJSONRequestBody = ScaEventRequest
 
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
 type CreateTokenJSONRequestBody = APITokenCreateRequest
@@ -36445,6 +37232,362 @@ func (t *RwfAccountInfo_Beneficiary) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+// AsTotpEnrollmentConfirmRequest returns the union data inside the ScaFactorConfirmRequest as a TotpEnrollmentConfirmRequest
+func (t ScaFactorConfirmRequest) AsTotpEnrollmentConfirmRequest() (TotpEnrollmentConfirmRequest, error) {
+	var body TotpEnrollmentConfirmRequest
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromTotpEnrollmentConfirmRequest overwrites any union data inside the ScaFactorConfirmRequest as the provided TotpEnrollmentConfirmRequest
+func (t *ScaFactorConfirmRequest) FromTotpEnrollmentConfirmRequest(v TotpEnrollmentConfirmRequest) error {
+	v.Type = "TOTP"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeTotpEnrollmentConfirmRequest performs a merge with any union data inside the ScaFactorConfirmRequest, using the provided TotpEnrollmentConfirmRequest
+func (t *ScaFactorConfirmRequest) MergeTotpEnrollmentConfirmRequest(v TotpEnrollmentConfirmRequest) error {
+	v.Type = "TOTP"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsPasskeyEnrollmentConfirmRequest returns the union data inside the ScaFactorConfirmRequest as a PasskeyEnrollmentConfirmRequest
+func (t ScaFactorConfirmRequest) AsPasskeyEnrollmentConfirmRequest() (PasskeyEnrollmentConfirmRequest, error) {
+	var body PasskeyEnrollmentConfirmRequest
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromPasskeyEnrollmentConfirmRequest overwrites any union data inside the ScaFactorConfirmRequest as the provided PasskeyEnrollmentConfirmRequest
+func (t *ScaFactorConfirmRequest) FromPasskeyEnrollmentConfirmRequest(v PasskeyEnrollmentConfirmRequest) error {
+	v.Type = "PASSKEY"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergePasskeyEnrollmentConfirmRequest performs a merge with any union data inside the ScaFactorConfirmRequest, using the provided PasskeyEnrollmentConfirmRequest
+func (t *ScaFactorConfirmRequest) MergePasskeyEnrollmentConfirmRequest(v PasskeyEnrollmentConfirmRequest) error {
+	v.Type = "PASSKEY"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t ScaFactorConfirmRequest) Discriminator() (string, error) {
+	var discriminator struct {
+		Discriminator string `json:"type"`
+	}
+	err := json.Unmarshal(t.union, &discriminator)
+	return discriminator.Discriminator, err
+}
+
+func (t ScaFactorConfirmRequest) ValueByDiscriminator() (interface{}, error) {
+	discriminator, err := t.Discriminator()
+	if err != nil {
+		return nil, err
+	}
+	switch discriminator {
+	case "PASSKEY":
+		return t.AsPasskeyEnrollmentConfirmRequest()
+	case "TOTP":
+		return t.AsTotpEnrollmentConfirmRequest()
+	default:
+		return nil, errors.New("unknown discriminator value: " + discriminator)
+	}
+}
+
+func (t ScaFactorConfirmRequest) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *ScaFactorConfirmRequest) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsTotpEnrollmentConfirmResponse returns the union data inside the ScaFactorConfirmResponse as a TotpEnrollmentConfirmResponse
+func (t ScaFactorConfirmResponse) AsTotpEnrollmentConfirmResponse() (TotpEnrollmentConfirmResponse, error) {
+	var body TotpEnrollmentConfirmResponse
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromTotpEnrollmentConfirmResponse overwrites any union data inside the ScaFactorConfirmResponse as the provided TotpEnrollmentConfirmResponse
+func (t *ScaFactorConfirmResponse) FromTotpEnrollmentConfirmResponse(v TotpEnrollmentConfirmResponse) error {
+	v.Type = "TOTP"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeTotpEnrollmentConfirmResponse performs a merge with any union data inside the ScaFactorConfirmResponse, using the provided TotpEnrollmentConfirmResponse
+func (t *ScaFactorConfirmResponse) MergeTotpEnrollmentConfirmResponse(v TotpEnrollmentConfirmResponse) error {
+	v.Type = "TOTP"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsPasskeyEnrollmentConfirmResponse returns the union data inside the ScaFactorConfirmResponse as a PasskeyEnrollmentConfirmResponse
+func (t ScaFactorConfirmResponse) AsPasskeyEnrollmentConfirmResponse() (PasskeyEnrollmentConfirmResponse, error) {
+	var body PasskeyEnrollmentConfirmResponse
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromPasskeyEnrollmentConfirmResponse overwrites any union data inside the ScaFactorConfirmResponse as the provided PasskeyEnrollmentConfirmResponse
+func (t *ScaFactorConfirmResponse) FromPasskeyEnrollmentConfirmResponse(v PasskeyEnrollmentConfirmResponse) error {
+	v.Type = "PASSKEY"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergePasskeyEnrollmentConfirmResponse performs a merge with any union data inside the ScaFactorConfirmResponse, using the provided PasskeyEnrollmentConfirmResponse
+func (t *ScaFactorConfirmResponse) MergePasskeyEnrollmentConfirmResponse(v PasskeyEnrollmentConfirmResponse) error {
+	v.Type = "PASSKEY"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t ScaFactorConfirmResponse) Discriminator() (string, error) {
+	var discriminator struct {
+		Discriminator string `json:"type"`
+	}
+	err := json.Unmarshal(t.union, &discriminator)
+	return discriminator.Discriminator, err
+}
+
+func (t ScaFactorConfirmResponse) ValueByDiscriminator() (interface{}, error) {
+	discriminator, err := t.Discriminator()
+	if err != nil {
+		return nil, err
+	}
+	switch discriminator {
+	case "PASSKEY":
+		return t.AsPasskeyEnrollmentConfirmResponse()
+	case "TOTP":
+		return t.AsTotpEnrollmentConfirmResponse()
+	default:
+		return nil, errors.New("unknown discriminator value: " + discriminator)
+	}
+}
+
+func (t ScaFactorConfirmResponse) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *ScaFactorConfirmResponse) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsTotpFactorEnrollRequest returns the union data inside the ScaFactorEnrollRequest as a TotpFactorEnrollRequest
+func (t ScaFactorEnrollRequest) AsTotpFactorEnrollRequest() (TotpFactorEnrollRequest, error) {
+	var body TotpFactorEnrollRequest
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromTotpFactorEnrollRequest overwrites any union data inside the ScaFactorEnrollRequest as the provided TotpFactorEnrollRequest
+func (t *ScaFactorEnrollRequest) FromTotpFactorEnrollRequest(v TotpFactorEnrollRequest) error {
+	v.Type = "TOTP"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeTotpFactorEnrollRequest performs a merge with any union data inside the ScaFactorEnrollRequest, using the provided TotpFactorEnrollRequest
+func (t *ScaFactorEnrollRequest) MergeTotpFactorEnrollRequest(v TotpFactorEnrollRequest) error {
+	v.Type = "TOTP"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsPasskeyFactorEnrollRequest returns the union data inside the ScaFactorEnrollRequest as a PasskeyFactorEnrollRequest
+func (t ScaFactorEnrollRequest) AsPasskeyFactorEnrollRequest() (PasskeyFactorEnrollRequest, error) {
+	var body PasskeyFactorEnrollRequest
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromPasskeyFactorEnrollRequest overwrites any union data inside the ScaFactorEnrollRequest as the provided PasskeyFactorEnrollRequest
+func (t *ScaFactorEnrollRequest) FromPasskeyFactorEnrollRequest(v PasskeyFactorEnrollRequest) error {
+	v.Type = "PASSKEY"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergePasskeyFactorEnrollRequest performs a merge with any union data inside the ScaFactorEnrollRequest, using the provided PasskeyFactorEnrollRequest
+func (t *ScaFactorEnrollRequest) MergePasskeyFactorEnrollRequest(v PasskeyFactorEnrollRequest) error {
+	v.Type = "PASSKEY"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t ScaFactorEnrollRequest) Discriminator() (string, error) {
+	var discriminator struct {
+		Discriminator string `json:"type"`
+	}
+	err := json.Unmarshal(t.union, &discriminator)
+	return discriminator.Discriminator, err
+}
+
+func (t ScaFactorEnrollRequest) ValueByDiscriminator() (interface{}, error) {
+	discriminator, err := t.Discriminator()
+	if err != nil {
+		return nil, err
+	}
+	switch discriminator {
+	case "PASSKEY":
+		return t.AsPasskeyFactorEnrollRequest()
+	case "TOTP":
+		return t.AsTotpFactorEnrollRequest()
+	default:
+		return nil, errors.New("unknown discriminator value: " + discriminator)
+	}
+}
+
+func (t ScaFactorEnrollRequest) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *ScaFactorEnrollRequest) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsTotpEnrollmentStart returns the union data inside the ScaFactorEnrollStart as a TotpEnrollmentStart
+func (t ScaFactorEnrollStart) AsTotpEnrollmentStart() (TotpEnrollmentStart, error) {
+	var body TotpEnrollmentStart
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromTotpEnrollmentStart overwrites any union data inside the ScaFactorEnrollStart as the provided TotpEnrollmentStart
+func (t *ScaFactorEnrollStart) FromTotpEnrollmentStart(v TotpEnrollmentStart) error {
+	v.Type = "TOTP"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeTotpEnrollmentStart performs a merge with any union data inside the ScaFactorEnrollStart, using the provided TotpEnrollmentStart
+func (t *ScaFactorEnrollStart) MergeTotpEnrollmentStart(v TotpEnrollmentStart) error {
+	v.Type = "TOTP"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsPasskeyEnrollmentStart returns the union data inside the ScaFactorEnrollStart as a PasskeyEnrollmentStart
+func (t ScaFactorEnrollStart) AsPasskeyEnrollmentStart() (PasskeyEnrollmentStart, error) {
+	var body PasskeyEnrollmentStart
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromPasskeyEnrollmentStart overwrites any union data inside the ScaFactorEnrollStart as the provided PasskeyEnrollmentStart
+func (t *ScaFactorEnrollStart) FromPasskeyEnrollmentStart(v PasskeyEnrollmentStart) error {
+	v.Type = "PASSKEY"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergePasskeyEnrollmentStart performs a merge with any union data inside the ScaFactorEnrollStart, using the provided PasskeyEnrollmentStart
+func (t *ScaFactorEnrollStart) MergePasskeyEnrollmentStart(v PasskeyEnrollmentStart) error {
+	v.Type = "PASSKEY"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t ScaFactorEnrollStart) Discriminator() (string, error) {
+	var discriminator struct {
+		Discriminator string `json:"type"`
+	}
+	err := json.Unmarshal(t.union, &discriminator)
+	return discriminator.Discriminator, err
+}
+
+func (t ScaFactorEnrollStart) ValueByDiscriminator() (interface{}, error) {
+	discriminator, err := t.Discriminator()
+	if err != nil {
+		return nil, err
+	}
+	switch discriminator {
+	case "PASSKEY":
+		return t.AsPasskeyEnrollmentStart()
+	case "TOTP":
+		return t.AsTotpEnrollmentStart()
+	default:
+		return nil, errors.New("unknown discriminator value: " + discriminator)
+	}
+}
+
+func (t ScaFactorEnrollStart) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *ScaFactorEnrollStart) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
 // AsIndividualBeneficiary returns the union data inside the SgdAccountCreateInfo_Beneficiary as a IndividualBeneficiary
 func (t SgdAccountCreateInfo_Beneficiary) AsIndividualBeneficiary() (IndividualBeneficiary, error) {
 	var body IndividualBeneficiary
@@ -39964,6 +41107,50 @@ type ClientInterface interface {
 	// SendTestWebhook request
 	SendTestWebhook(ctx context.Context, params *SendTestWebhookParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListScaFactors request
+	ListScaFactors(ctx context.Context, params *ListScaFactorsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// StartScaFactorEnrollmentWithBody request with any body
+	StartScaFactorEnrollmentWithBody(ctx context.Context, params *StartScaFactorEnrollmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	StartScaFactorEnrollment(ctx context.Context, params *StartScaFactorEnrollmentParams, body StartScaFactorEnrollmentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ConfirmScaFactorEnrollmentWithBody request with any body
+	ConfirmScaFactorEnrollmentWithBody(ctx context.Context, params *ConfirmScaFactorEnrollmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	ConfirmScaFactorEnrollment(ctx context.Context, params *ConfirmScaFactorEnrollmentParams, body ConfirmScaFactorEnrollmentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// StartTwoFactorResetWithBody request with any body
+	StartTwoFactorResetWithBody(ctx context.Context, params *StartTwoFactorResetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	StartTwoFactorReset(ctx context.Context, params *StartTwoFactorResetParams, body StartTwoFactorResetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetTwoFactorResetStatus request
+	GetTwoFactorResetStatus(ctx context.Context, resetID string, params *GetTwoFactorResetStatusParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CompleteTwoFactorResetWithBody request with any body
+	CompleteTwoFactorResetWithBody(ctx context.Context, resetID string, params *CompleteTwoFactorResetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	CompleteTwoFactorReset(ctx context.Context, resetID string, params *CompleteTwoFactorResetParams, body CompleteTwoFactorResetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteScaFactor request
+	DeleteScaFactor(ctx context.Context, credentialID string, params *DeleteScaFactorParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CompleteScaLoginWithBody request with any body
+	CompleteScaLoginWithBody(ctx context.Context, params *CompleteScaLoginParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	CompleteScaLogin(ctx context.Context, params *CompleteScaLoginParams, body CompleteScaLoginJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// StartScaLoginWithBody request with any body
+	StartScaLoginWithBody(ctx context.Context, params *StartScaLoginParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	StartScaLogin(ctx context.Context, params *StartScaLoginParams, body StartScaLoginJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RecordSecurityEventWithBody request with any body
+	RecordSecurityEventWithBody(ctx context.Context, params *RecordSecurityEventParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	RecordSecurityEvent(ctx context.Context, params *RecordSecurityEventParams, body RecordSecurityEventJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListTokens request
 	ListTokens(ctx context.Context, params *ListTokensParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -43041,6 +44228,210 @@ func (c *Client) SandboxListen(ctx context.Context, params *SandboxListenParams,
 
 func (c *Client) SendTestWebhook(ctx context.Context, params *SendTestWebhookParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewSendTestWebhookRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) ListScaFactors(ctx context.Context, params *ListScaFactorsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListScaFactorsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) StartScaFactorEnrollmentWithBody(ctx context.Context, params *StartScaFactorEnrollmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewStartScaFactorEnrollmentRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) StartScaFactorEnrollment(ctx context.Context, params *StartScaFactorEnrollmentParams, body StartScaFactorEnrollmentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewStartScaFactorEnrollmentRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) ConfirmScaFactorEnrollmentWithBody(ctx context.Context, params *ConfirmScaFactorEnrollmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewConfirmScaFactorEnrollmentRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) ConfirmScaFactorEnrollment(ctx context.Context, params *ConfirmScaFactorEnrollmentParams, body ConfirmScaFactorEnrollmentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewConfirmScaFactorEnrollmentRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) StartTwoFactorResetWithBody(ctx context.Context, params *StartTwoFactorResetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewStartTwoFactorResetRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) StartTwoFactorReset(ctx context.Context, params *StartTwoFactorResetParams, body StartTwoFactorResetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewStartTwoFactorResetRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) GetTwoFactorResetStatus(ctx context.Context, resetID string, params *GetTwoFactorResetStatusParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetTwoFactorResetStatusRequest(c.Server, resetID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) CompleteTwoFactorResetWithBody(ctx context.Context, resetID string, params *CompleteTwoFactorResetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCompleteTwoFactorResetRequestWithBody(c.Server, resetID, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) CompleteTwoFactorReset(ctx context.Context, resetID string, params *CompleteTwoFactorResetParams, body CompleteTwoFactorResetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCompleteTwoFactorResetRequest(c.Server, resetID, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) DeleteScaFactor(ctx context.Context, credentialID string, params *DeleteScaFactorParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteScaFactorRequest(c.Server, credentialID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) CompleteScaLoginWithBody(ctx context.Context, params *CompleteScaLoginParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCompleteScaLoginRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) CompleteScaLogin(ctx context.Context, params *CompleteScaLoginParams, body CompleteScaLoginJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCompleteScaLoginRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) StartScaLoginWithBody(ctx context.Context, params *StartScaLoginParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewStartScaLoginRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) StartScaLogin(ctx context.Context, params *StartScaLoginParams, body StartScaLoginJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewStartScaLoginRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) RecordSecurityEventWithBody(ctx context.Context, params *RecordSecurityEventParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRecordSecurityEventRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) RecordSecurityEvent(ctx context.Context, params *RecordSecurityEventParams, body RecordSecurityEventJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRecordSecurityEventRequest(c.Server, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -55555,6 +56946,723 @@ func NewSendTestWebhookRequest(server string, params *SendTestWebhookParams) (*h
 	return req, nil
 }
 
+// NewListScaFactorsRequest generates requests for ListScaFactors
+func NewListScaFactorsRequest(server string, params *ListScaFactorsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/sca/factors")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", false, "customerId", params.CustomerID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewStartScaFactorEnrollmentRequest calls the generic StartScaFactorEnrollment builder with application/json body
+func NewStartScaFactorEnrollmentRequest(server string, params *StartScaFactorEnrollmentParams, body StartScaFactorEnrollmentJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewStartScaFactorEnrollmentRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewStartScaFactorEnrollmentRequestWithBody generates requests for StartScaFactorEnrollment with any type of body
+func NewStartScaFactorEnrollmentRequestWithBody(server string, params *StartScaFactorEnrollmentParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/sca/factors")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", false, "customerId", params.CustomerID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewConfirmScaFactorEnrollmentRequest calls the generic ConfirmScaFactorEnrollment builder with application/json body
+func NewConfirmScaFactorEnrollmentRequest(server string, params *ConfirmScaFactorEnrollmentParams, body ConfirmScaFactorEnrollmentJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewConfirmScaFactorEnrollmentRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewConfirmScaFactorEnrollmentRequestWithBody generates requests for ConfirmScaFactorEnrollment with any type of body
+func NewConfirmScaFactorEnrollmentRequestWithBody(server string, params *ConfirmScaFactorEnrollmentParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/sca/factors/confirm")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", false, "customerId", params.CustomerID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewStartTwoFactorResetRequest calls the generic StartTwoFactorReset builder with application/json body
+func NewStartTwoFactorResetRequest(server string, params *StartTwoFactorResetParams, body StartTwoFactorResetJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewStartTwoFactorResetRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewStartTwoFactorResetRequestWithBody generates requests for StartTwoFactorReset with any type of body
+func NewStartTwoFactorResetRequestWithBody(server string, params *StartTwoFactorResetParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/sca/factors/reset")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", false, "customerId", params.CustomerID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetTwoFactorResetStatusRequest generates requests for GetTwoFactorResetStatus
+func NewGetTwoFactorResetStatusRequest(server string, resetID string, params *GetTwoFactorResetStatusParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "resetId", resetID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/sca/factors/reset/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", false, "customerId", params.CustomerID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCompleteTwoFactorResetRequest calls the generic CompleteTwoFactorReset builder with application/json body
+func NewCompleteTwoFactorResetRequest(server string, resetID string, params *CompleteTwoFactorResetParams, body CompleteTwoFactorResetJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCompleteTwoFactorResetRequestWithBody(server, resetID, params, "application/json", bodyReader)
+}
+
+// NewCompleteTwoFactorResetRequestWithBody generates requests for CompleteTwoFactorReset with any type of body
+func NewCompleteTwoFactorResetRequestWithBody(server string, resetID string, params *CompleteTwoFactorResetParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "resetId", resetID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/sca/factors/reset/%s/complete", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", false, "customerId", params.CustomerID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewDeleteScaFactorRequest generates requests for DeleteScaFactor
+func NewDeleteScaFactorRequest(server string, credentialID string, params *DeleteScaFactorParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "credentialId", credentialID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/sca/factors/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", false, "customerId", params.CustomerID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCompleteScaLoginRequest calls the generic CompleteScaLogin builder with application/json body
+func NewCompleteScaLoginRequest(server string, params *CompleteScaLoginParams, body CompleteScaLoginJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCompleteScaLoginRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewCompleteScaLoginRequestWithBody generates requests for CompleteScaLogin with any type of body
+func NewCompleteScaLoginRequestWithBody(server string, params *CompleteScaLoginParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/sca/login/complete")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", false, "customerId", params.CustomerID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewStartScaLoginRequest calls the generic StartScaLogin builder with application/json body
+func NewStartScaLoginRequest(server string, params *StartScaLoginParams, body StartScaLoginJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewStartScaLoginRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewStartScaLoginRequestWithBody generates requests for StartScaLogin with any type of body
+func NewStartScaLoginRequestWithBody(server string, params *StartScaLoginParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/sca/login/start")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", false, "customerId", params.CustomerID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewRecordSecurityEventRequest calls the generic RecordSecurityEvent builder with application/json body
+func NewRecordSecurityEventRequest(server string, params *RecordSecurityEventParams, body RecordSecurityEventJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRecordSecurityEventRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewRecordSecurityEventRequestWithBody generates requests for RecordSecurityEvent with any type of body
+func NewRecordSecurityEventRequestWithBody(server string, params *RecordSecurityEventParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/sca/record-event")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", false, "customerId", params.CustomerID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewListTokensRequest generates requests for ListTokens
 func NewListTokensRequest(server string, params *ListTokensParams) (*http.Request, error) {
 	var err error
@@ -58018,6 +60126,50 @@ type ClientWithResponsesInterface interface {
 
 	// SendTestWebhookWithResponse request
 	SendTestWebhookWithResponse(ctx context.Context, params *SendTestWebhookParams, reqEditors ...RequestEditorFn) (*SendTestWebhookResponse, error)
+
+	// ListScaFactorsWithResponse request
+	ListScaFactorsWithResponse(ctx context.Context, params *ListScaFactorsParams, reqEditors ...RequestEditorFn) (*ListScaFactorsResponse, error)
+
+	// StartScaFactorEnrollmentWithBodyWithResponse request with any body
+	StartScaFactorEnrollmentWithBodyWithResponse(ctx context.Context, params *StartScaFactorEnrollmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*StartScaFactorEnrollmentResponse, error)
+
+	StartScaFactorEnrollmentWithResponse(ctx context.Context, params *StartScaFactorEnrollmentParams, body StartScaFactorEnrollmentJSONRequestBody, reqEditors ...RequestEditorFn) (*StartScaFactorEnrollmentResponse, error)
+
+	// ConfirmScaFactorEnrollmentWithBodyWithResponse request with any body
+	ConfirmScaFactorEnrollmentWithBodyWithResponse(ctx context.Context, params *ConfirmScaFactorEnrollmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ConfirmScaFactorEnrollmentResponse, error)
+
+	ConfirmScaFactorEnrollmentWithResponse(ctx context.Context, params *ConfirmScaFactorEnrollmentParams, body ConfirmScaFactorEnrollmentJSONRequestBody, reqEditors ...RequestEditorFn) (*ConfirmScaFactorEnrollmentResponse, error)
+
+	// StartTwoFactorResetWithBodyWithResponse request with any body
+	StartTwoFactorResetWithBodyWithResponse(ctx context.Context, params *StartTwoFactorResetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*StartTwoFactorResetResponse, error)
+
+	StartTwoFactorResetWithResponse(ctx context.Context, params *StartTwoFactorResetParams, body StartTwoFactorResetJSONRequestBody, reqEditors ...RequestEditorFn) (*StartTwoFactorResetResponse, error)
+
+	// GetTwoFactorResetStatusWithResponse request
+	GetTwoFactorResetStatusWithResponse(ctx context.Context, resetID string, params *GetTwoFactorResetStatusParams, reqEditors ...RequestEditorFn) (*GetTwoFactorResetStatusResponse, error)
+
+	// CompleteTwoFactorResetWithBodyWithResponse request with any body
+	CompleteTwoFactorResetWithBodyWithResponse(ctx context.Context, resetID string, params *CompleteTwoFactorResetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CompleteTwoFactorResetResponse, error)
+
+	CompleteTwoFactorResetWithResponse(ctx context.Context, resetID string, params *CompleteTwoFactorResetParams, body CompleteTwoFactorResetJSONRequestBody, reqEditors ...RequestEditorFn) (*CompleteTwoFactorResetResponse, error)
+
+	// DeleteScaFactorWithResponse request
+	DeleteScaFactorWithResponse(ctx context.Context, credentialID string, params *DeleteScaFactorParams, reqEditors ...RequestEditorFn) (*DeleteScaFactorResponse, error)
+
+	// CompleteScaLoginWithBodyWithResponse request with any body
+	CompleteScaLoginWithBodyWithResponse(ctx context.Context, params *CompleteScaLoginParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CompleteScaLoginResponse, error)
+
+	CompleteScaLoginWithResponse(ctx context.Context, params *CompleteScaLoginParams, body CompleteScaLoginJSONRequestBody, reqEditors ...RequestEditorFn) (*CompleteScaLoginResponse, error)
+
+	// StartScaLoginWithBodyWithResponse request with any body
+	StartScaLoginWithBodyWithResponse(ctx context.Context, params *StartScaLoginParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*StartScaLoginResponse, error)
+
+	StartScaLoginWithResponse(ctx context.Context, params *StartScaLoginParams, body StartScaLoginJSONRequestBody, reqEditors ...RequestEditorFn) (*StartScaLoginResponse, error)
+
+	// RecordSecurityEventWithBodyWithResponse request with any body
+	RecordSecurityEventWithBodyWithResponse(ctx context.Context, params *RecordSecurityEventParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RecordSecurityEventResponse, error)
+
+	RecordSecurityEventWithResponse(ctx context.Context, params *RecordSecurityEventParams, body RecordSecurityEventJSONRequestBody, reqEditors ...RequestEditorFn) (*RecordSecurityEventResponse, error)
 
 	// ListTokensWithResponse request
 	ListTokensWithResponse(ctx context.Context, params *ListTokensParams, reqEditors ...RequestEditorFn) (*ListTokensResponse, error)
@@ -63688,6 +65840,304 @@ func (r SendTestWebhookResponse) ContentType() string {
 	return ""
 }
 
+type ListScaFactorsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	JSON200      *ScaFactorList
+}
+
+// Status returns HTTPResponse.Status
+func (r ListScaFactorsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListScaFactorsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListScaFactorsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type StartScaFactorEnrollmentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	JSON200      *ScaFactorEnrollStart
+}
+
+// Status returns HTTPResponse.Status
+func (r StartScaFactorEnrollmentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r StartScaFactorEnrollmentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r StartScaFactorEnrollmentResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ConfirmScaFactorEnrollmentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	JSON200      *ScaFactorConfirmResponse
+}
+
+// Status returns HTTPResponse.Status
+func (r ConfirmScaFactorEnrollmentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ConfirmScaFactorEnrollmentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ConfirmScaFactorEnrollmentResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type StartTwoFactorResetResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	JSON201      *TwoFactorResetStart
+}
+
+// Status returns HTTPResponse.Status
+func (r StartTwoFactorResetResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r StartTwoFactorResetResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r StartTwoFactorResetResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetTwoFactorResetStatusResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	JSON200      *TwoFactorResetStatus
+}
+
+// Status returns HTTPResponse.Status
+func (r GetTwoFactorResetStatusResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetTwoFactorResetStatusResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetTwoFactorResetStatusResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type CompleteTwoFactorResetResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+}
+
+// Status returns HTTPResponse.Status
+func (r CompleteTwoFactorResetResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CompleteTwoFactorResetResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CompleteTwoFactorResetResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DeleteScaFactorResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteScaFactorResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteScaFactorResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteScaFactorResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type CompleteScaLoginResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	JSON200      *ScaLoginComplete
+}
+
+// Status returns HTTPResponse.Status
+func (r CompleteScaLoginResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CompleteScaLoginResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CompleteScaLoginResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type StartScaLoginResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	JSON200      *ScaLoginStart
+}
+
+// Status returns HTTPResponse.Status
+func (r StartScaLoginResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r StartScaLoginResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r StartScaLoginResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type RecordSecurityEventResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	JSON200      *ScaEventResponse
+}
+
+// Status returns HTTPResponse.Status
+func (r RecordSecurityEventResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RecordSecurityEventResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RecordSecurityEventResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListTokensResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -66641,6 +69091,152 @@ func (c *ClientWithResponses) SendTestWebhookWithResponse(ctx context.Context, p
 		return nil, err
 	}
 	return ParseSendTestWebhookResponse(rsp)
+}
+
+// ListScaFactorsWithResponse request returning *ListScaFactorsResponse
+func (c *ClientWithResponses) ListScaFactorsWithResponse(ctx context.Context, params *ListScaFactorsParams, reqEditors ...RequestEditorFn) (*ListScaFactorsResponse, error) {
+	rsp, err := c.ListScaFactors(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListScaFactorsResponse(rsp)
+}
+
+// StartScaFactorEnrollmentWithBodyWithResponse request with arbitrary body returning *StartScaFactorEnrollmentResponse
+func (c *ClientWithResponses) StartScaFactorEnrollmentWithBodyWithResponse(ctx context.Context, params *StartScaFactorEnrollmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*StartScaFactorEnrollmentResponse, error) {
+	rsp, err := c.StartScaFactorEnrollmentWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseStartScaFactorEnrollmentResponse(rsp)
+}
+
+func (c *ClientWithResponses) StartScaFactorEnrollmentWithResponse(ctx context.Context, params *StartScaFactorEnrollmentParams, body StartScaFactorEnrollmentJSONRequestBody, reqEditors ...RequestEditorFn) (*StartScaFactorEnrollmentResponse, error) {
+	rsp, err := c.StartScaFactorEnrollment(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseStartScaFactorEnrollmentResponse(rsp)
+}
+
+// ConfirmScaFactorEnrollmentWithBodyWithResponse request with arbitrary body returning *ConfirmScaFactorEnrollmentResponse
+func (c *ClientWithResponses) ConfirmScaFactorEnrollmentWithBodyWithResponse(ctx context.Context, params *ConfirmScaFactorEnrollmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ConfirmScaFactorEnrollmentResponse, error) {
+	rsp, err := c.ConfirmScaFactorEnrollmentWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseConfirmScaFactorEnrollmentResponse(rsp)
+}
+
+func (c *ClientWithResponses) ConfirmScaFactorEnrollmentWithResponse(ctx context.Context, params *ConfirmScaFactorEnrollmentParams, body ConfirmScaFactorEnrollmentJSONRequestBody, reqEditors ...RequestEditorFn) (*ConfirmScaFactorEnrollmentResponse, error) {
+	rsp, err := c.ConfirmScaFactorEnrollment(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseConfirmScaFactorEnrollmentResponse(rsp)
+}
+
+// StartTwoFactorResetWithBodyWithResponse request with arbitrary body returning *StartTwoFactorResetResponse
+func (c *ClientWithResponses) StartTwoFactorResetWithBodyWithResponse(ctx context.Context, params *StartTwoFactorResetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*StartTwoFactorResetResponse, error) {
+	rsp, err := c.StartTwoFactorResetWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseStartTwoFactorResetResponse(rsp)
+}
+
+func (c *ClientWithResponses) StartTwoFactorResetWithResponse(ctx context.Context, params *StartTwoFactorResetParams, body StartTwoFactorResetJSONRequestBody, reqEditors ...RequestEditorFn) (*StartTwoFactorResetResponse, error) {
+	rsp, err := c.StartTwoFactorReset(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseStartTwoFactorResetResponse(rsp)
+}
+
+// GetTwoFactorResetStatusWithResponse request returning *GetTwoFactorResetStatusResponse
+func (c *ClientWithResponses) GetTwoFactorResetStatusWithResponse(ctx context.Context, resetID string, params *GetTwoFactorResetStatusParams, reqEditors ...RequestEditorFn) (*GetTwoFactorResetStatusResponse, error) {
+	rsp, err := c.GetTwoFactorResetStatus(ctx, resetID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetTwoFactorResetStatusResponse(rsp)
+}
+
+// CompleteTwoFactorResetWithBodyWithResponse request with arbitrary body returning *CompleteTwoFactorResetResponse
+func (c *ClientWithResponses) CompleteTwoFactorResetWithBodyWithResponse(ctx context.Context, resetID string, params *CompleteTwoFactorResetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CompleteTwoFactorResetResponse, error) {
+	rsp, err := c.CompleteTwoFactorResetWithBody(ctx, resetID, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCompleteTwoFactorResetResponse(rsp)
+}
+
+func (c *ClientWithResponses) CompleteTwoFactorResetWithResponse(ctx context.Context, resetID string, params *CompleteTwoFactorResetParams, body CompleteTwoFactorResetJSONRequestBody, reqEditors ...RequestEditorFn) (*CompleteTwoFactorResetResponse, error) {
+	rsp, err := c.CompleteTwoFactorReset(ctx, resetID, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCompleteTwoFactorResetResponse(rsp)
+}
+
+// DeleteScaFactorWithResponse request returning *DeleteScaFactorResponse
+func (c *ClientWithResponses) DeleteScaFactorWithResponse(ctx context.Context, credentialID string, params *DeleteScaFactorParams, reqEditors ...RequestEditorFn) (*DeleteScaFactorResponse, error) {
+	rsp, err := c.DeleteScaFactor(ctx, credentialID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteScaFactorResponse(rsp)
+}
+
+// CompleteScaLoginWithBodyWithResponse request with arbitrary body returning *CompleteScaLoginResponse
+func (c *ClientWithResponses) CompleteScaLoginWithBodyWithResponse(ctx context.Context, params *CompleteScaLoginParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CompleteScaLoginResponse, error) {
+	rsp, err := c.CompleteScaLoginWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCompleteScaLoginResponse(rsp)
+}
+
+func (c *ClientWithResponses) CompleteScaLoginWithResponse(ctx context.Context, params *CompleteScaLoginParams, body CompleteScaLoginJSONRequestBody, reqEditors ...RequestEditorFn) (*CompleteScaLoginResponse, error) {
+	rsp, err := c.CompleteScaLogin(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCompleteScaLoginResponse(rsp)
+}
+
+// StartScaLoginWithBodyWithResponse request with arbitrary body returning *StartScaLoginResponse
+func (c *ClientWithResponses) StartScaLoginWithBodyWithResponse(ctx context.Context, params *StartScaLoginParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*StartScaLoginResponse, error) {
+	rsp, err := c.StartScaLoginWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseStartScaLoginResponse(rsp)
+}
+
+func (c *ClientWithResponses) StartScaLoginWithResponse(ctx context.Context, params *StartScaLoginParams, body StartScaLoginJSONRequestBody, reqEditors ...RequestEditorFn) (*StartScaLoginResponse, error) {
+	rsp, err := c.StartScaLogin(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseStartScaLoginResponse(rsp)
+}
+
+// RecordSecurityEventWithBodyWithResponse request with arbitrary body returning *RecordSecurityEventResponse
+func (c *ClientWithResponses) RecordSecurityEventWithBodyWithResponse(ctx context.Context, params *RecordSecurityEventParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RecordSecurityEventResponse, error) {
+	rsp, err := c.RecordSecurityEventWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRecordSecurityEventResponse(rsp)
+}
+
+func (c *ClientWithResponses) RecordSecurityEventWithResponse(ctx context.Context, params *RecordSecurityEventParams, body RecordSecurityEventJSONRequestBody, reqEditors ...RequestEditorFn) (*RecordSecurityEventResponse, error) {
+	rsp, err := c.RecordSecurityEvent(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRecordSecurityEventResponse(rsp)
 }
 
 // ListTokensWithResponse request returning *ListTokensResponse
@@ -71930,6 +74526,246 @@ func ParseSendTestWebhookResponse(rsp *http.Response) (*SendTestWebhookResponse,
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest TestWebhookResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListScaFactorsResponse parses an HTTP response from a ListScaFactorsWithResponse call
+func ParseListScaFactorsResponse(rsp *http.Response) (*ListScaFactorsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListScaFactorsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ScaFactorList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseStartScaFactorEnrollmentResponse parses an HTTP response from a StartScaFactorEnrollmentWithResponse call
+func ParseStartScaFactorEnrollmentResponse(rsp *http.Response) (*StartScaFactorEnrollmentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &StartScaFactorEnrollmentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ScaFactorEnrollStart
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseConfirmScaFactorEnrollmentResponse parses an HTTP response from a ConfirmScaFactorEnrollmentWithResponse call
+func ParseConfirmScaFactorEnrollmentResponse(rsp *http.Response) (*ConfirmScaFactorEnrollmentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ConfirmScaFactorEnrollmentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ScaFactorConfirmResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseStartTwoFactorResetResponse parses an HTTP response from a StartTwoFactorResetWithResponse call
+func ParseStartTwoFactorResetResponse(rsp *http.Response) (*StartTwoFactorResetResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &StartTwoFactorResetResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest TwoFactorResetStart
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetTwoFactorResetStatusResponse parses an HTTP response from a GetTwoFactorResetStatusWithResponse call
+func ParseGetTwoFactorResetStatusResponse(rsp *http.Response) (*GetTwoFactorResetStatusResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetTwoFactorResetStatusResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest TwoFactorResetStatus
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCompleteTwoFactorResetResponse parses an HTTP response from a CompleteTwoFactorResetWithResponse call
+func ParseCompleteTwoFactorResetResponse(rsp *http.Response) (*CompleteTwoFactorResetResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CompleteTwoFactorResetResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	return response, nil
+}
+
+// ParseDeleteScaFactorResponse parses an HTTP response from a DeleteScaFactorWithResponse call
+func ParseDeleteScaFactorResponse(rsp *http.Response) (*DeleteScaFactorResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteScaFactorResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	return response, nil
+}
+
+// ParseCompleteScaLoginResponse parses an HTTP response from a CompleteScaLoginWithResponse call
+func ParseCompleteScaLoginResponse(rsp *http.Response) (*CompleteScaLoginResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CompleteScaLoginResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ScaLoginComplete
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseStartScaLoginResponse parses an HTTP response from a StartScaLoginWithResponse call
+func ParseStartScaLoginResponse(rsp *http.Response) (*StartScaLoginResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &StartScaLoginResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ScaLoginStart
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseRecordSecurityEventResponse parses an HTTP response from a RecordSecurityEventWithResponse call
+func ParseRecordSecurityEventResponse(rsp *http.Response) (*RecordSecurityEventResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RecordSecurityEventResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ScaEventResponse
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
