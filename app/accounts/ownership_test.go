@@ -39,7 +39,7 @@ func newOwnershipEnv(t *testing.T) (*env, *fakeLiveness) {
 	t.Helper()
 	e, fake := newEnv(t), &fakeLiveness{verdict: account.LivenessWaits}
 	config := e.accounts.Config
-	config.WalletProofs = ports.WalletProofsByEnvironment{platform.Sandbox: proofs.New(nil)}
+	config.WalletProofs = ports.WalletProofsByEnvironment{platform.Sandbox: proofs.New(nil, nil)}
 	config.Liveness = ports.LivenessByEnvironment{platform.Sandbox: fake}
 	config.Jobs, config.Log = e.Store, e.Log
 	e.accounts = accounts.New(config)

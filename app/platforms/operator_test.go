@@ -70,7 +70,7 @@ func TestOperator_Set(t *testing.T) {
 			t.Errorf("read %#v, %v; want %#v", read.SCARegions, err, want)
 		}
 	}
-	_, err = ana.Set(t.Context(), id, platforms.OperatorChange{SCARegions: &[]string{"Germany"}})
+	_, err := ana.Set(t.Context(), id, platforms.OperatorChange{SCARegions: &[]string{"Germany"}})
 	apptest.WantFault(t, "no country", err, fault.InvalidInput)
 	_, err = ana.Set(t.Context(), ident.NewPlatform(env.IDs.New, apptest.Noon), platforms.OperatorChange{Regulated: new(true)})
 	apptest.WantFault(t, "unknown platform", err, fault.NotFound)

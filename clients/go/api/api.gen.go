@@ -626,21 +626,6 @@ func (e AltchainWalletCreateInfoAccountType) Valid() bool {
 	}
 }
 
-// Defines values for AltchainWalletIndividualBeneficiaryBeneficiaryType.
-const (
-	AltchainWalletIndividualBeneficiaryBeneficiaryTypeINDIVIDUAL AltchainWalletIndividualBeneficiaryBeneficiaryType = "INDIVIDUAL"
-)
-
-// Valid indicates whether the value is a known member of the AltchainWalletIndividualBeneficiaryBeneficiaryType enum.
-func (e AltchainWalletIndividualBeneficiaryBeneficiaryType) Valid() bool {
-	switch e {
-	case AltchainWalletIndividualBeneficiaryBeneficiaryTypeINDIVIDUAL:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for AltchainWalletInfoAccountType.
 const (
 	AltchainWalletInfoAccountTypeALTCHAINWALLET AltchainWalletInfoAccountType = "ALTCHAIN_WALLET"
@@ -818,21 +803,6 @@ func (e BaseWalletCreateInfoAccountType) Valid() bool {
 	}
 }
 
-// Defines values for BaseWalletIndividualBeneficiaryBeneficiaryType.
-const (
-	BaseWalletIndividualBeneficiaryBeneficiaryTypeINDIVIDUAL BaseWalletIndividualBeneficiaryBeneficiaryType = "INDIVIDUAL"
-)
-
-// Valid indicates whether the value is a known member of the BaseWalletIndividualBeneficiaryBeneficiaryType enum.
-func (e BaseWalletIndividualBeneficiaryBeneficiaryType) Valid() bool {
-	switch e {
-	case BaseWalletIndividualBeneficiaryBeneficiaryTypeINDIVIDUAL:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for BaseWalletInfoAccountType.
 const (
 	BaseWalletInfoAccountTypeBASEWALLET BaseWalletInfoAccountType = "BASE_WALLET"
@@ -1001,21 +971,6 @@ const (
 func (e BitcoinL1CreateInfoAccountType) Valid() bool {
 	switch e {
 	case BitcoinL1CreateInfoAccountTypeBITCOINL1:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for BitcoinL1IndividualBeneficiaryBeneficiaryType.
-const (
-	BitcoinL1IndividualBeneficiaryBeneficiaryTypeINDIVIDUAL BitcoinL1IndividualBeneficiaryBeneficiaryType = "INDIVIDUAL"
-)
-
-// Valid indicates whether the value is a known member of the BitcoinL1IndividualBeneficiaryBeneficiaryType enum.
-func (e BitcoinL1IndividualBeneficiaryBeneficiaryType) Valid() bool {
-	switch e {
-	case BitcoinL1IndividualBeneficiaryBeneficiaryTypeINDIVIDUAL:
 		return true
 	default:
 		return false
@@ -1478,6 +1433,39 @@ func (e BusinessInfoPurposeOfAccount) Valid() bool {
 	}
 }
 
+// Defines values for BusinessInfoSourceOfFundsCategories.
+const (
+	BusinessInfoSourceOfFundsCategoriesDONATIONS        BusinessInfoSourceOfFundsCategories = "DONATIONS"
+	BusinessInfoSourceOfFundsCategoriesINVESTMENTINCOME BusinessInfoSourceOfFundsCategories = "INVESTMENT_INCOME"
+	BusinessInfoSourceOfFundsCategoriesLOANS            BusinessInfoSourceOfFundsCategories = "LOANS"
+	BusinessInfoSourceOfFundsCategoriesOPERATINGREVENUE BusinessInfoSourceOfFundsCategories = "OPERATING_REVENUE"
+	BusinessInfoSourceOfFundsCategoriesOTHER            BusinessInfoSourceOfFundsCategories = "OTHER"
+	BusinessInfoSourceOfFundsCategoriesPERSONALSAVINGS  BusinessInfoSourceOfFundsCategories = "PERSONAL_SAVINGS"
+	BusinessInfoSourceOfFundsCategoriesVENTURECAPITAL   BusinessInfoSourceOfFundsCategories = "VENTURE_CAPITAL"
+)
+
+// Valid indicates whether the value is a known member of the BusinessInfoSourceOfFundsCategories enum.
+func (e BusinessInfoSourceOfFundsCategories) Valid() bool {
+	switch e {
+	case BusinessInfoSourceOfFundsCategoriesDONATIONS:
+		return true
+	case BusinessInfoSourceOfFundsCategoriesINVESTMENTINCOME:
+		return true
+	case BusinessInfoSourceOfFundsCategoriesLOANS:
+		return true
+	case BusinessInfoSourceOfFundsCategoriesOPERATINGREVENUE:
+		return true
+	case BusinessInfoSourceOfFundsCategoriesOTHER:
+		return true
+	case BusinessInfoSourceOfFundsCategoriesPERSONALSAVINGS:
+		return true
+	case BusinessInfoSourceOfFundsCategoriesVENTURECAPITAL:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for BusinessInfoUpdateBusinessType.
 const (
 	BusinessInfoUpdateBusinessTypeACCOMMODATIONANDFOODSERVICES                                     BusinessInfoUpdateBusinessType = "ACCOMMODATION_AND_FOOD_SERVICES"
@@ -1682,6 +1670,39 @@ func (e BusinessInfoUpdatePurposeOfAccount) Valid() bool {
 	case BusinessInfoUpdatePurposeOfAccountPLATFORMFEECOLLECTION:
 		return true
 	case BusinessInfoUpdatePurposeOfAccountSUPPLIERPAYMENTS:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for BusinessInfoUpdateSourceOfFundsCategories.
+const (
+	BusinessInfoUpdateSourceOfFundsCategoriesDONATIONS        BusinessInfoUpdateSourceOfFundsCategories = "DONATIONS"
+	BusinessInfoUpdateSourceOfFundsCategoriesINVESTMENTINCOME BusinessInfoUpdateSourceOfFundsCategories = "INVESTMENT_INCOME"
+	BusinessInfoUpdateSourceOfFundsCategoriesLOANS            BusinessInfoUpdateSourceOfFundsCategories = "LOANS"
+	BusinessInfoUpdateSourceOfFundsCategoriesOPERATINGREVENUE BusinessInfoUpdateSourceOfFundsCategories = "OPERATING_REVENUE"
+	BusinessInfoUpdateSourceOfFundsCategoriesOTHER            BusinessInfoUpdateSourceOfFundsCategories = "OTHER"
+	BusinessInfoUpdateSourceOfFundsCategoriesPERSONALSAVINGS  BusinessInfoUpdateSourceOfFundsCategories = "PERSONAL_SAVINGS"
+	BusinessInfoUpdateSourceOfFundsCategoriesVENTURECAPITAL   BusinessInfoUpdateSourceOfFundsCategories = "VENTURE_CAPITAL"
+)
+
+// Valid indicates whether the value is a known member of the BusinessInfoUpdateSourceOfFundsCategories enum.
+func (e BusinessInfoUpdateSourceOfFundsCategories) Valid() bool {
+	switch e {
+	case BusinessInfoUpdateSourceOfFundsCategoriesDONATIONS:
+		return true
+	case BusinessInfoUpdateSourceOfFundsCategoriesINVESTMENTINCOME:
+		return true
+	case BusinessInfoUpdateSourceOfFundsCategoriesLOANS:
+		return true
+	case BusinessInfoUpdateSourceOfFundsCategoriesOPERATINGREVENUE:
+		return true
+	case BusinessInfoUpdateSourceOfFundsCategoriesOTHER:
+		return true
+	case BusinessInfoUpdateSourceOfFundsCategoriesPERSONALSAVINGS:
+		return true
+	case BusinessInfoUpdateSourceOfFundsCategoriesVENTURECAPITAL:
 		return true
 	default:
 		return false
@@ -2508,6 +2529,7 @@ const (
 	Error400CodePASSKEYCREDENTIALALREADYEXISTS      Error400Code = "PASSKEY_CREDENTIAL_ALREADY_EXISTS"
 	Error400CodeQUOTEREQUESTFAILED                  Error400Code = "QUOTE_REQUEST_FAILED"
 	Error400CodeSELFPAYMENT                         Error400Code = "SELF_PAYMENT"
+	Error400CodeTRANSACTIONSIZELIMITEXCEEDED        Error400Code = "TRANSACTION_SIZE_LIMIT_EXCEEDED"
 	Error400CodeWEBHOOKDELIVERYERROR                Error400Code = "WEBHOOK_DELIVERY_ERROR"
 	Error400CodeWEBHOOKENDPOINTNOTSET               Error400Code = "WEBHOOK_ENDPOINT_NOT_SET"
 )
@@ -2560,6 +2582,8 @@ func (e Error400Code) Valid() bool {
 	case Error400CodeQUOTEREQUESTFAILED:
 		return true
 	case Error400CodeSELFPAYMENT:
+		return true
+	case Error400CodeTRANSACTIONSIZELIMITEXCEEDED:
 		return true
 	case Error400CodeWEBHOOKDELIVERYERROR:
 		return true
@@ -3004,12 +3028,15 @@ func (e Error424Status) Valid() bool {
 
 // Defines values for Error429Code.
 const (
-	Error429CodeRATELIMITED Error429Code = "RATE_LIMITED"
+	Error429CodeDAILYVOLUMELIMITEXCEEDED Error429Code = "DAILY_VOLUME_LIMIT_EXCEEDED"
+	Error429CodeRATELIMITED              Error429Code = "RATE_LIMITED"
 )
 
 // Valid indicates whether the value is a known member of the Error429Code enum.
 func (e Error429Code) Valid() bool {
 	switch e {
+	case Error429CodeDAILYVOLUMELIMITEXCEEDED:
+		return true
 	case Error429CodeRATELIMITED:
 		return true
 	default:
@@ -3167,21 +3194,6 @@ const (
 func (e EthereumWalletCreateInfoAccountType) Valid() bool {
 	switch e {
 	case EthereumWalletCreateInfoAccountTypeETHEREUMWALLET:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for EthereumWalletIndividualBeneficiaryBeneficiaryType.
-const (
-	EthereumWalletIndividualBeneficiaryBeneficiaryTypeINDIVIDUAL EthereumWalletIndividualBeneficiaryBeneficiaryType = "INDIVIDUAL"
-)
-
-// Valid indicates whether the value is a known member of the EthereumWalletIndividualBeneficiaryBeneficiaryType enum.
-func (e EthereumWalletIndividualBeneficiaryBeneficiaryType) Valid() bool {
-	switch e {
-	case EthereumWalletIndividualBeneficiaryBeneficiaryTypeINDIVIDUAL:
 		return true
 	default:
 		return false
@@ -4169,21 +4181,6 @@ func (e Layer2WalletCreateInfoAccountType) Valid() bool {
 	}
 }
 
-// Defines values for Layer2WalletIndividualBeneficiaryBeneficiaryType.
-const (
-	Layer2WalletIndividualBeneficiaryBeneficiaryTypeINDIVIDUAL Layer2WalletIndividualBeneficiaryBeneficiaryType = "INDIVIDUAL"
-)
-
-// Valid indicates whether the value is a known member of the Layer2WalletIndividualBeneficiaryBeneficiaryType enum.
-func (e Layer2WalletIndividualBeneficiaryBeneficiaryType) Valid() bool {
-	switch e {
-	case Layer2WalletIndividualBeneficiaryBeneficiaryTypeINDIVIDUAL:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for Layer2WalletInfoAccountType.
 const (
 	Layer2WalletInfoAccountTypeLAYER2WALLET Layer2WalletInfoAccountType = "LAYER2_WALLET"
@@ -4355,6 +4352,7 @@ const (
 	LedgerSettingsFourEyesASSIGNMENT LedgerSettingsFourEyes = "ASSIGNMENT"
 	LedgerSettingsFourEyesCHART      LedgerSettingsFourEyes = "CHART"
 	LedgerSettingsFourEyesCLOSE      LedgerSettingsFourEyes = "CLOSE"
+	LedgerSettingsFourEyesCONNECTION LedgerSettingsFourEyes = "CONNECTION"
 	LedgerSettingsFourEyesPRICE      LedgerSettingsFourEyes = "PRICE"
 	LedgerSettingsFourEyesRELEASE    LedgerSettingsFourEyes = "RELEASE"
 	LedgerSettingsFourEyesSETTINGS   LedgerSettingsFourEyes = "SETTINGS"
@@ -4374,6 +4372,8 @@ func (e LedgerSettingsFourEyes) Valid() bool {
 	case LedgerSettingsFourEyesCHART:
 		return true
 	case LedgerSettingsFourEyesCLOSE:
+		return true
+	case LedgerSettingsFourEyesCONNECTION:
 		return true
 	case LedgerSettingsFourEyesPRICE:
 		return true
@@ -4436,6 +4436,7 @@ const (
 	LedgerSettingsUpdateRequestFourEyesASSIGNMENT LedgerSettingsUpdateRequestFourEyes = "ASSIGNMENT"
 	LedgerSettingsUpdateRequestFourEyesCHART      LedgerSettingsUpdateRequestFourEyes = "CHART"
 	LedgerSettingsUpdateRequestFourEyesCLOSE      LedgerSettingsUpdateRequestFourEyes = "CLOSE"
+	LedgerSettingsUpdateRequestFourEyesCONNECTION LedgerSettingsUpdateRequestFourEyes = "CONNECTION"
 	LedgerSettingsUpdateRequestFourEyesPRICE      LedgerSettingsUpdateRequestFourEyes = "PRICE"
 	LedgerSettingsUpdateRequestFourEyesRELEASE    LedgerSettingsUpdateRequestFourEyes = "RELEASE"
 	LedgerSettingsUpdateRequestFourEyesSETTINGS   LedgerSettingsUpdateRequestFourEyes = "SETTINGS"
@@ -4455,6 +4456,8 @@ func (e LedgerSettingsUpdateRequestFourEyes) Valid() bool {
 	case LedgerSettingsUpdateRequestFourEyesCHART:
 		return true
 	case LedgerSettingsUpdateRequestFourEyesCLOSE:
+		return true
+	case LedgerSettingsUpdateRequestFourEyesCONNECTION:
 		return true
 	case LedgerSettingsUpdateRequestFourEyesPRICE:
 		return true
@@ -6293,21 +6296,6 @@ func (e PolygonWalletCreateInfoAccountType) Valid() bool {
 	}
 }
 
-// Defines values for PolygonWalletIndividualBeneficiaryBeneficiaryType.
-const (
-	PolygonWalletIndividualBeneficiaryBeneficiaryTypeINDIVIDUAL PolygonWalletIndividualBeneficiaryBeneficiaryType = "INDIVIDUAL"
-)
-
-// Valid indicates whether the value is a known member of the PolygonWalletIndividualBeneficiaryBeneficiaryType enum.
-func (e PolygonWalletIndividualBeneficiaryBeneficiaryType) Valid() bool {
-	switch e {
-	case PolygonWalletIndividualBeneficiaryBeneficiaryTypeINDIVIDUAL:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for PolygonWalletInfoAccountType.
 const (
 	PolygonWalletInfoAccountTypePOLYGONWALLET PolygonWalletInfoAccountType = "POLYGON_WALLET"
@@ -6539,6 +6527,7 @@ const (
 	ProposalActionASSIGNMENT ProposalAction = "ASSIGNMENT"
 	ProposalActionCHART      ProposalAction = "CHART"
 	ProposalActionCLOSE      ProposalAction = "CLOSE"
+	ProposalActionCONNECTION ProposalAction = "CONNECTION"
 	ProposalActionPRICE      ProposalAction = "PRICE"
 	ProposalActionRELEASE    ProposalAction = "RELEASE"
 	ProposalActionSETTINGS   ProposalAction = "SETTINGS"
@@ -6558,6 +6547,8 @@ func (e ProposalAction) Valid() bool {
 	case ProposalActionCHART:
 		return true
 	case ProposalActionCLOSE:
+		return true
+	case ProposalActionCONNECTION:
 		return true
 	case ProposalActionPRICE:
 		return true
@@ -7910,11 +7901,30 @@ func (e TotpFactorEnrollRequestType) Valid() bool {
 	}
 }
 
+// Defines values for TransactionDirection.
+const (
+	TransactionDirectionCREDIT TransactionDirection = "CREDIT"
+	TransactionDirectionDEBIT  TransactionDirection = "DEBIT"
+)
+
+// Valid indicates whether the value is a known member of the TransactionDirection enum.
+func (e TransactionDirection) Valid() bool {
+	switch e {
+	case TransactionDirectionCREDIT:
+		return true
+	case TransactionDirectionDEBIT:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for TransactionFailureReason.
 const (
 	TransactionFailureReasonCOUNTERPARTYPOSTTXFAILED    TransactionFailureReason = "COUNTERPARTY_POST_TX_FAILED"
 	TransactionFailureReasonFUNDINGAMOUNTMISMATCH       TransactionFailureReason = "FUNDING_AMOUNT_MISMATCH"
 	TransactionFailureReasonLIGHTNINGPAYMENTFAILED      TransactionFailureReason = "LIGHTNING_PAYMENT_FAILED"
+	TransactionFailureReasonLIMITEXCEEDED               TransactionFailureReason = "LIMIT_EXCEEDED"
 	TransactionFailureReasonLNURLPFAILED                TransactionFailureReason = "LNURLP_FAILED"
 	TransactionFailureReasonMISSINGMANDATORYPAYEEDATA   TransactionFailureReason = "MISSING_MANDATORY_PAYEE_DATA"
 	TransactionFailureReasonOFFRAMPFAILED               TransactionFailureReason = "OFFRAMP_FAILED"
@@ -7934,6 +7944,8 @@ func (e TransactionFailureReason) Valid() bool {
 	case TransactionFailureReasonFUNDINGAMOUNTMISMATCH:
 		return true
 	case TransactionFailureReasonLIGHTNINGPAYMENTFAILED:
+		return true
+	case TransactionFailureReasonLIMITEXCEEDED:
 		return true
 	case TransactionFailureReasonLNURLPFAILED:
 		return true
@@ -8135,21 +8147,6 @@ const (
 func (e TronWalletCreateInfoAccountType) Valid() bool {
 	switch e {
 	case TronWalletCreateInfoAccountTypeTRONWALLET:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for TronWalletIndividualBeneficiaryBeneficiaryType.
-const (
-	TronWalletIndividualBeneficiaryBeneficiaryTypeINDIVIDUAL TronWalletIndividualBeneficiaryBeneficiaryType = "INDIVIDUAL"
-)
-
-// Valid indicates whether the value is a known member of the TronWalletIndividualBeneficiaryBeneficiaryType enum.
-func (e TronWalletIndividualBeneficiaryBeneficiaryType) Valid() bool {
-	switch e {
-	case TronWalletIndividualBeneficiaryBeneficiaryTypeINDIVIDUAL:
 		return true
 	default:
 		return false
@@ -8789,6 +8786,21 @@ const (
 func (e VndAccountInfoAccountType) Valid() bool {
 	switch e {
 	case VndAccountInfoAccountTypeVNDACCOUNT:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WalletIndividualBeneficiaryBeneficiaryType.
+const (
+	WalletIndividualBeneficiaryBeneficiaryTypeINDIVIDUAL WalletIndividualBeneficiaryBeneficiaryType = "INDIVIDUAL"
+)
+
+// Valid indicates whether the value is a known member of the WalletIndividualBeneficiaryBeneficiaryType enum.
+func (e WalletIndividualBeneficiaryBeneficiaryType) Valid() bool {
+	switch e {
+	case WalletIndividualBeneficiaryBeneficiaryTypeINDIVIDUAL:
 		return true
 	default:
 		return false
@@ -10160,6 +10172,7 @@ const (
 	ListLedgerProposalsParamsActionASSIGNMENT ListLedgerProposalsParamsAction = "ASSIGNMENT"
 	ListLedgerProposalsParamsActionCHART      ListLedgerProposalsParamsAction = "CHART"
 	ListLedgerProposalsParamsActionCLOSE      ListLedgerProposalsParamsAction = "CLOSE"
+	ListLedgerProposalsParamsActionCONNECTION ListLedgerProposalsParamsAction = "CONNECTION"
 	ListLedgerProposalsParamsActionPRICE      ListLedgerProposalsParamsAction = "PRICE"
 	ListLedgerProposalsParamsActionRELEASE    ListLedgerProposalsParamsAction = "RELEASE"
 	ListLedgerProposalsParamsActionSETTINGS   ListLedgerProposalsParamsAction = "SETTINGS"
@@ -10179,6 +10192,8 @@ func (e ListLedgerProposalsParamsAction) Valid() bool {
 	case ListLedgerProposalsParamsActionCHART:
 		return true
 	case ListLedgerProposalsParamsActionCLOSE:
+		return true
+	case ListLedgerProposalsParamsActionCONNECTION:
 		return true
 	case ListLedgerProposalsParamsActionPRICE:
 		return true
@@ -11948,21 +11963,6 @@ type AltchainWalletCreateInfo_Beneficiary struct {
 	union json.RawMessage
 }
 
-// AltchainWalletIndividualBeneficiary Individual beneficiary.
-type AltchainWalletIndividualBeneficiary struct {
-	// BeneficiaryType Type of this object.
-	BeneficiaryType AltchainWalletIndividualBeneficiaryBeneficiaryType `json:"beneficiaryType"`
-
-	// CountryOfResidence Country of residence or registered office: ISO 3166-1 alpha-2 code. Defaults to the country of the address.
-	CountryOfResidence string `json:"countryOfResidence"`
-
-	// FullName Full name.
-	FullName string `json:"fullName"`
-}
-
-// AltchainWalletIndividualBeneficiaryBeneficiaryType Type of this object.
-type AltchainWalletIndividualBeneficiaryBeneficiaryType string
-
 // AltchainWalletInfo A wallet on Solana, the alternative chain. As a network it is named SOLANA.
 type AltchainWalletInfo struct {
 	// AccountType Type of this object.
@@ -12289,21 +12289,6 @@ type BaseWalletCreateInfo_Beneficiary struct {
 	union json.RawMessage
 }
 
-// BaseWalletIndividualBeneficiary Individual beneficiary.
-type BaseWalletIndividualBeneficiary struct {
-	// BeneficiaryType Type of this object.
-	BeneficiaryType BaseWalletIndividualBeneficiaryBeneficiaryType `json:"beneficiaryType"`
-
-	// CountryOfResidence Country of residence or registered office: ISO 3166-1 alpha-2 code. Defaults to the country of the address.
-	CountryOfResidence string `json:"countryOfResidence"`
-
-	// FullName Full name.
-	FullName string `json:"fullName"`
-}
-
-// BaseWalletIndividualBeneficiaryBeneficiaryType Type of this object.
-type BaseWalletIndividualBeneficiaryBeneficiaryType string
-
 // BaseWalletInfo A wallet on Base.
 type BaseWalletInfo struct {
 	// AccountType Type of this object.
@@ -12503,21 +12488,6 @@ type BitcoinL1CreateInfoAccountType string
 type BitcoinL1CreateInfo_Beneficiary struct {
 	union json.RawMessage
 }
-
-// BitcoinL1IndividualBeneficiary Individual beneficiary.
-type BitcoinL1IndividualBeneficiary struct {
-	// BeneficiaryType Type of this object.
-	BeneficiaryType BitcoinL1IndividualBeneficiaryBeneficiaryType `json:"beneficiaryType"`
-
-	// CountryOfResidence Country of residence or registered office: ISO 3166-1 alpha-2 code. Defaults to the country of the address.
-	CountryOfResidence string `json:"countryOfResidence"`
-
-	// FullName Full name.
-	FullName string `json:"fullName"`
-}
-
-// BitcoinL1IndividualBeneficiaryBeneficiaryType Type of this object.
-type BitcoinL1IndividualBeneficiaryBeneficiaryType string
 
 // BitcoinL1Info An address on the Bitcoin chain itself.
 type BitcoinL1Info struct {
@@ -12758,6 +12728,9 @@ type BusinessInfo struct {
 	// EntityType Legal form.
 	EntityType *BusinessInfoEntityType `json:"entityType,omitempty"`
 
+	// ExpectedCounterpartyCountries Countries of those it expects to pay or be paid by.
+	ExpectedCounterpartyCountries *[]string `json:"expectedCounterpartyCountries,omitempty"`
+
 	// ExpectedMonthlyTransactionCount Expected number of payments per month.
 	ExpectedMonthlyTransactionCount *BusinessInfoExpectedMonthlyTransactionCount `json:"expectedMonthlyTransactionCount,omitempty"`
 
@@ -12773,14 +12746,32 @@ type BusinessInfo struct {
 	// LegalName Registered legal name.
 	LegalName string `json:"legalName"`
 
+	// NaicsCode Industry in the North American Industry Classification System.
+	NaicsCode *string `json:"naicsCode,omitempty"`
+
+	// PrimaryContactFirstName First name of the person to contact.
+	PrimaryContactFirstName *string `json:"primaryContactFirstName,omitempty"`
+
+	// PrimaryContactLastName Last name of the person to contact.
+	PrimaryContactLastName *string `json:"primaryContactLastName,omitempty"`
+
 	// PurposeOfAccount Purpose of the account.
 	PurposeOfAccount *BusinessInfoPurposeOfAccount `json:"purposeOfAccount,omitempty"`
+
+	// PurposeOfAccountOtherDescription Purpose of the account, if it is OTHER.
+	PurposeOfAccountOtherDescription *string `json:"purposeOfAccountOtherDescription,omitempty"`
 
 	// RegistrationNumber Company registration number. In the sandbox its last three digits decide the verification: 001 stays PENDING, 002 is REJECTED, any other is APPROVED.
 	RegistrationNumber *string `json:"registrationNumber,omitempty"`
 
 	// SourceOfFunds Source of funds.
 	SourceOfFunds *string `json:"sourceOfFunds,omitempty"`
+
+	// SourceOfFundsCategories Where its funds come from.
+	SourceOfFundsCategories *[]BusinessInfoSourceOfFundsCategories `json:"sourceOfFundsCategories,omitempty"`
+
+	// SourceOfFundsOtherDescription Source of funds that no category names.
+	SourceOfFundsOtherDescription *string `json:"sourceOfFundsOtherDescription,omitempty"`
 
 	// TaxID Tax identification number.
 	TaxID *string `json:"taxId,omitempty"`
@@ -12801,6 +12792,9 @@ type BusinessInfoExpectedMonthlyTransactionVolume string
 // BusinessInfoPurposeOfAccount Purpose of the account.
 type BusinessInfoPurposeOfAccount string
 
+// BusinessInfoSourceOfFundsCategories defines model for BusinessInfo.SourceOfFundsCategories.
+type BusinessInfoSourceOfFundsCategories string
+
 // BusinessInfoUpdate defines model for BusinessInfoUpdate.
 type BusinessInfoUpdate struct {
 	// BusinessType Line of business.
@@ -12818,6 +12812,9 @@ type BusinessInfoUpdate struct {
 	// EntityType Legal form.
 	EntityType *BusinessInfoUpdateEntityType `json:"entityType,omitempty"`
 
+	// ExpectedCounterpartyCountries Countries of those it expects to pay or be paid by. The list replaces the previous one.
+	ExpectedCounterpartyCountries *[]string `json:"expectedCounterpartyCountries,omitempty"`
+
 	// ExpectedMonthlyTransactionCount Expected number of payments per month.
 	ExpectedMonthlyTransactionCount *BusinessInfoUpdateExpectedMonthlyTransactionCount `json:"expectedMonthlyTransactionCount,omitempty"`
 
@@ -12833,14 +12830,32 @@ type BusinessInfoUpdate struct {
 	// LegalName Registered legal name. It cannot be removed.
 	LegalName *string `json:"legalName,omitempty"`
 
+	// NaicsCode Industry in the North American Industry Classification System.
+	NaicsCode *string `json:"naicsCode,omitempty"`
+
+	// PrimaryContactFirstName First name of the person to contact.
+	PrimaryContactFirstName *string `json:"primaryContactFirstName,omitempty"`
+
+	// PrimaryContactLastName Last name of the person to contact.
+	PrimaryContactLastName *string `json:"primaryContactLastName,omitempty"`
+
 	// PurposeOfAccount Purpose of the account.
 	PurposeOfAccount *BusinessInfoUpdatePurposeOfAccount `json:"purposeOfAccount,omitempty"`
+
+	// PurposeOfAccountOtherDescription Purpose of the account, if it is OTHER.
+	PurposeOfAccountOtherDescription *string `json:"purposeOfAccountOtherDescription,omitempty"`
 
 	// RegistrationNumber Company registration number.
 	RegistrationNumber *string `json:"registrationNumber,omitempty"`
 
 	// SourceOfFunds Source of funds.
 	SourceOfFunds *string `json:"sourceOfFunds,omitempty"`
+
+	// SourceOfFundsCategories Where its funds come from. The list replaces the previous one.
+	SourceOfFundsCategories *[]BusinessInfoUpdateSourceOfFundsCategories `json:"sourceOfFundsCategories,omitempty"`
+
+	// SourceOfFundsOtherDescription Source of funds that no category names.
+	SourceOfFundsOtherDescription *string `json:"sourceOfFundsOtherDescription,omitempty"`
 
 	// TaxID Tax identification number.
 	TaxID *string `json:"taxId,omitempty"`
@@ -12860,6 +12875,9 @@ type BusinessInfoUpdateExpectedMonthlyTransactionVolume string
 
 // BusinessInfoUpdatePurposeOfAccount Purpose of the account.
 type BusinessInfoUpdatePurposeOfAccount string
+
+// BusinessInfoUpdateSourceOfFundsCategories defines model for BusinessInfoUpdate.SourceOfFundsCategories.
+type BusinessInfoUpdateSourceOfFundsCategories string
 
 // BwpAccountCreateInfo A mobile money account in Botswana.
 type BwpAccountCreateInfo struct {
@@ -14732,21 +14750,6 @@ type EthereumWalletCreateInfo_Beneficiary struct {
 	union json.RawMessage
 }
 
-// EthereumWalletIndividualBeneficiary Individual beneficiary.
-type EthereumWalletIndividualBeneficiary struct {
-	// BeneficiaryType Type of this object.
-	BeneficiaryType EthereumWalletIndividualBeneficiaryBeneficiaryType `json:"beneficiaryType"`
-
-	// CountryOfResidence Country of residence or registered office: ISO 3166-1 alpha-2 code. Defaults to the country of the address.
-	CountryOfResidence string `json:"countryOfResidence"`
-
-	// FullName Full name.
-	FullName string `json:"fullName"`
-}
-
-// EthereumWalletIndividualBeneficiaryBeneficiaryType Type of this object.
-type EthereumWalletIndividualBeneficiaryBeneficiaryType string
-
 // EthereumWalletInfo A wallet on Ethereum.
 type EthereumWalletInfo struct {
 	// AccountType Type of this object.
@@ -16182,7 +16185,8 @@ type InternalAccount struct {
 	PrivateEnabled *bool `json:"privateEnabled,omitempty"`
 
 	// Status Status of the account. Only ACTIVE accounts can send and receive.
-	Status InternalAccountStatus `json:"status"`
+	Status       InternalAccountStatus `json:"status"`
+	TotalBalance CurrencyAmount        `json:"totalBalance"`
 
 	// Type Type of account. An EMBEDDED_WALLET is held under the customer's own keys.
 	Type InternalAccountType `json:"type"`
@@ -16553,21 +16557,6 @@ type Layer2WalletCreateInfo_Beneficiary struct {
 	union json.RawMessage
 }
 
-// Layer2WalletIndividualBeneficiary Individual beneficiary.
-type Layer2WalletIndividualBeneficiary struct {
-	// BeneficiaryType Type of this object.
-	BeneficiaryType Layer2WalletIndividualBeneficiaryBeneficiaryType `json:"beneficiaryType"`
-
-	// CountryOfResidence Country of residence or registered office: ISO 3166-1 alpha-2 code. Defaults to the country of the address.
-	CountryOfResidence string `json:"countryOfResidence"`
-
-	// FullName Full name.
-	FullName string `json:"fullName"`
-}
-
-// Layer2WalletIndividualBeneficiaryBeneficiaryType Type of this object.
-type Layer2WalletIndividualBeneficiaryBeneficiaryType string
-
 // Layer2WalletInfo A wallet on Spark, a network on top of Bitcoin (layer 2). As a network it is named SPARK.
 type Layer2WalletInfo struct {
 	// AccountType Type of this object.
@@ -16782,7 +16771,7 @@ type LedgerSettings struct {
 	// FeeRecognition When fees are income: at the conversion of a payment, or at its delivery.
 	FeeRecognition LedgerSettingsFeeRecognition `json:"feeRecognition"`
 
-	// FourEyes Actions that need the approval of a second person: the request makes a proposal. ADJUSTMENT: adjustments, and corrections of breaks. ASSIGNMENT: assignments of unmatched funds. SOFT_CLOSE: soft-closing and reopening a month. CLOSE: closing a month, and posting its exchange result, deferred fees and allowance for receivables. YEAR_END: closing a year, and reversing its closing. WRITE_OFF: write-offs of receivables. TREASURY: transfers and their arrivals, settlements, sweeps, and purposes of accounts. CHART: added accounts, the mapping to the general ledger, and opening balances. RELEASE: releases of payments that wait at a connection, for a review or for money. SETTINGS: these settings, also if only another action is listed. PRICE: changes of prices of the platform or of all platforms, which are commands of the operator; another operator approves them by command.
+	// FourEyes Actions that need the approval of a second person: the request makes a proposal. ADJUSTMENT: adjustments, and corrections of breaks. ASSIGNMENT: assignments of unmatched funds. SOFT_CLOSE: soft-closing and reopening a month. CLOSE: closing a month, and posting its exchange result, deferred fees and allowance for receivables. YEAR_END: closing a year, and reversing its closing. WRITE_OFF: write-offs of receivables. TREASURY: transfers and their arrivals, settlements, sweeps, and purposes of accounts. CHART: added accounts, the mapping to the general ledger, and opening balances. RELEASE: releases of payments that wait at a connection, for a review or for money. CONNECTION: settings of connections that serve the platform, and balances of them that are set by hand, which are commands of the operator; another person approves them by command. SETTINGS: these settings, also if only another action is listed. PRICE: changes of prices of the platform or of all platforms, which are commands of the operator; another operator approves them by command.
 	FourEyes []LedgerSettingsFourEyes `json:"fourEyes"`
 
 	// FunctionalCurrency Functional currency of the platform (IAS 21): the currency of its exchange result. Omitted if none is chosen. It cannot change once exchange results are posted.
@@ -16839,7 +16828,7 @@ type LedgerSettingsUpdateRequest struct {
 	// FeeRecognition When fees are income: at the conversion of a payment, or at its delivery.
 	FeeRecognition LedgerSettingsUpdateRequestFeeRecognition `json:"feeRecognition"`
 
-	// FourEyes Actions that need the approval of a second person: the request makes a proposal. ADJUSTMENT: adjustments, and corrections of breaks. ASSIGNMENT: assignments of unmatched funds. SOFT_CLOSE: soft-closing and reopening a month. CLOSE: closing a month, and posting its exchange result, deferred fees and allowance for receivables. YEAR_END: closing a year, and reversing its closing. WRITE_OFF: write-offs of receivables. TREASURY: transfers and their arrivals, settlements, sweeps, and purposes of accounts. CHART: added accounts, the mapping to the general ledger, and opening balances. RELEASE: releases of payments that wait at a connection, for a review or for money. SETTINGS: these settings, also if only another action is listed. PRICE: changes of prices of the platform or of all platforms, which are commands of the operator; another operator approves them by command.
+	// FourEyes Actions that need the approval of a second person: the request makes a proposal. ADJUSTMENT: adjustments, and corrections of breaks. ASSIGNMENT: assignments of unmatched funds. SOFT_CLOSE: soft-closing and reopening a month. CLOSE: closing a month, and posting its exchange result, deferred fees and allowance for receivables. YEAR_END: closing a year, and reversing its closing. WRITE_OFF: write-offs of receivables. TREASURY: transfers and their arrivals, settlements, sweeps, and purposes of accounts. CHART: added accounts, the mapping to the general ledger, and opening balances. RELEASE: releases of payments that wait at a connection, for a review or for money. CONNECTION: settings of connections that serve the platform, and balances of them that are set by hand, which are commands of the operator; another person approves them by command. SETTINGS: these settings, also if only another action is listed. PRICE: changes of prices of the platform or of all platforms, which are commands of the operator; another operator approves them by command.
 	FourEyes []LedgerSettingsUpdateRequestFourEyes `json:"fourEyes"`
 
 	// FunctionalCurrency Functional currency of the platform (IAS 21): the currency of its exchange result. Omitted if none is chosen. It cannot change once exchange results are posted.
@@ -19400,21 +19389,6 @@ type PolygonWalletCreateInfo_Beneficiary struct {
 	union json.RawMessage
 }
 
-// PolygonWalletIndividualBeneficiary Individual beneficiary.
-type PolygonWalletIndividualBeneficiary struct {
-	// BeneficiaryType Type of this object.
-	BeneficiaryType PolygonWalletIndividualBeneficiaryBeneficiaryType `json:"beneficiaryType"`
-
-	// CountryOfResidence Country of residence or registered office: ISO 3166-1 alpha-2 code. Defaults to the country of the address.
-	CountryOfResidence string `json:"countryOfResidence"`
-
-	// FullName Full name.
-	FullName string `json:"fullName"`
-}
-
-// PolygonWalletIndividualBeneficiaryBeneficiaryType Type of this object.
-type PolygonWalletIndividualBeneficiaryBeneficiaryType string
-
 // PolygonWalletInfo A wallet on Polygon.
 type PolygonWalletInfo struct {
 	// AccountType Type of this object.
@@ -21703,13 +21677,16 @@ type Transaction struct {
 	// Destination Destination of the funds.
 	Destination PaymentDestination `json:"destination"`
 
+	// Direction CREDIT if the customer receives, as INCOMING payments, and DEBIT if the customer sends.
+	Direction TransactionDirection `json:"direction"`
+
 	// ExchangeRate OUTGOING only: exact rate, in smallest units of the receiving currency per smallest unit of the sending currency. It has up to 34 digits; a double keeps about 15 of them, so use a decimal type to calculate with it.
 	ExchangeRate *json.Number `json:"exchangeRate,omitempty"`
 
 	// ExpectedSettlementAt OUTGOING only: time by which the beneficiary is expected to have the funds, by the cut-off and the business days of the rail. Present once a payout has been handed over and has not settled at once.
 	ExpectedSettlementAt *time.Time `json:"expectedSettlementAt,omitempty"`
 
-	// FailureReason FAILED only: reason of the failure. PAY_REQUEST_FAILED: your platform rejected an incoming payment. USER_CANCELLATION: it was cancelled before it had left, by you or by the user.
+	// FailureReason FAILED only: reason of the failure. PAY_REQUEST_FAILED: your platform rejected an incoming payment. LIMIT_EXCEEDED: the money arrived when a limit of the operator was used up, and is refunded. USER_CANCELLATION: it was cancelled before it had left, by you or by the user.
 	FailureReason *TransactionFailureReason `json:"failureReason,omitempty"`
 
 	// Fees OUTGOING only: fees included in sentAmount, in the smallest unit of the sending currency: of the service and of the platform.
@@ -21776,7 +21753,10 @@ type Transaction struct {
 	UpdatedAt time.Time `json:"updatedAt"`
 }
 
-// TransactionFailureReason FAILED only: reason of the failure. PAY_REQUEST_FAILED: your platform rejected an incoming payment. USER_CANCELLATION: it was cancelled before it had left, by you or by the user.
+// TransactionDirection CREDIT if the customer receives, as INCOMING payments, and DEBIT if the customer sends.
+type TransactionDirection string
+
+// TransactionFailureReason FAILED only: reason of the failure. PAY_REQUEST_FAILED: your platform rejected an incoming payment. LIMIT_EXCEEDED: the money arrived when a limit of the operator was used up, and is refunded. USER_CANCELLATION: it was cancelled before it had left, by you or by the user.
 type TransactionFailureReason string
 
 // TransactionStatus Status of the transaction. PENDING: awaiting funding. PROCESSING: being delivered. COMPLETED: delivered. FAILED: not delivered. EXPIRED: not funded in time. A COMPLETED transaction becomes FAILED if the beneficiary's bank returns the payment.
@@ -22137,21 +22117,6 @@ type TronWalletCreateInfo_Beneficiary struct {
 	union json.RawMessage
 }
 
-// TronWalletIndividualBeneficiary Individual beneficiary.
-type TronWalletIndividualBeneficiary struct {
-	// BeneficiaryType Type of this object.
-	BeneficiaryType TronWalletIndividualBeneficiaryBeneficiaryType `json:"beneficiaryType"`
-
-	// CountryOfResidence Country of residence or registered office: ISO 3166-1 alpha-2 code. Defaults to the country of the address.
-	CountryOfResidence string `json:"countryOfResidence"`
-
-	// FullName Full name.
-	FullName string `json:"fullName"`
-}
-
-// TronWalletIndividualBeneficiaryBeneficiaryType Type of this object.
-type TronWalletIndividualBeneficiaryBeneficiaryType string
-
 // TronWalletInfo A wallet on Tron.
 type TronWalletInfo struct {
 	// AccountType Type of this object.
@@ -22173,13 +22138,11 @@ type TronWalletInfo struct {
 // TronWalletInfoAccountType Type of this object.
 type TronWalletInfoAccountType string
 
-<<<<<<< HEAD
 // TronWalletInfo_Beneficiary Owner of the wallet. Required of a THIRD_PARTY where the travel rule applies.
 type TronWalletInfo_Beneficiary struct {
 	union json.RawMessage
 }
 
-=======
 // TwoFactorResetCompleteRequest defines model for TwoFactorResetCompleteRequest.
 type TwoFactorResetCompleteRequest struct {
 	Mobile *MobileNumber `json:"mobile,omitempty"`
@@ -22236,7 +22199,6 @@ type TwoFactorResetStatusFactor string
 // TwoFactorResetStatusStatus Status of the reset.
 type TwoFactorResetStatusStatus string
 
->>>>>>> cb3edc83 (Let customers enroll factors, log in and reset lost factors)
 // TzsAccountCreateInfo A mobile money account in Tanzania.
 type TzsAccountCreateInfo struct {
 	// AccountType Type of this object.
@@ -22745,6 +22707,21 @@ type VndAccountInfoAccountType string
 type VndAccountInfo_Beneficiary struct {
 	union json.RawMessage
 }
+
+// WalletIndividualBeneficiary Individual beneficiary.
+type WalletIndividualBeneficiary struct {
+	// BeneficiaryType Type of this object.
+	BeneficiaryType WalletIndividualBeneficiaryBeneficiaryType `json:"beneficiaryType"`
+
+	// CountryOfResidence Country of residence or registered office: ISO 3166-1 alpha-2 code. Defaults to the country of the address.
+	CountryOfResidence string `json:"countryOfResidence"`
+
+	// FullName Full name.
+	FullName string `json:"fullName"`
+}
+
+// WalletIndividualBeneficiaryBeneficiaryType Type of this object.
+type WalletIndividualBeneficiaryBeneficiaryType string
 
 // WalletSignatureChallenge A message that the wallet signs.
 type WalletSignatureChallenge struct {
@@ -29652,23 +29629,23 @@ func (t *AedAccountInfo_Beneficiary) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// AsAltchainWalletIndividualBeneficiary returns the union data inside the AltchainWalletCreateInfo_Beneficiary as a AltchainWalletIndividualBeneficiary
-func (t AltchainWalletCreateInfo_Beneficiary) AsAltchainWalletIndividualBeneficiary() (AltchainWalletIndividualBeneficiary, error) {
-	var body AltchainWalletIndividualBeneficiary
+// AsWalletIndividualBeneficiary returns the union data inside the AltchainWalletCreateInfo_Beneficiary as a WalletIndividualBeneficiary
+func (t AltchainWalletCreateInfo_Beneficiary) AsWalletIndividualBeneficiary() (WalletIndividualBeneficiary, error) {
+	var body WalletIndividualBeneficiary
 	err := json.Unmarshal(t.union, &body)
 	return body, err
 }
 
-// FromAltchainWalletIndividualBeneficiary overwrites any union data inside the AltchainWalletCreateInfo_Beneficiary as the provided AltchainWalletIndividualBeneficiary
-func (t *AltchainWalletCreateInfo_Beneficiary) FromAltchainWalletIndividualBeneficiary(v AltchainWalletIndividualBeneficiary) error {
+// FromWalletIndividualBeneficiary overwrites any union data inside the AltchainWalletCreateInfo_Beneficiary as the provided WalletIndividualBeneficiary
+func (t *AltchainWalletCreateInfo_Beneficiary) FromWalletIndividualBeneficiary(v WalletIndividualBeneficiary) error {
 	v.BeneficiaryType = "INDIVIDUAL"
 	b, err := json.Marshal(v)
 	t.union = b
 	return err
 }
 
-// MergeAltchainWalletIndividualBeneficiary performs a merge with any union data inside the AltchainWalletCreateInfo_Beneficiary, using the provided AltchainWalletIndividualBeneficiary
-func (t *AltchainWalletCreateInfo_Beneficiary) MergeAltchainWalletIndividualBeneficiary(v AltchainWalletIndividualBeneficiary) error {
+// MergeWalletIndividualBeneficiary performs a merge with any union data inside the AltchainWalletCreateInfo_Beneficiary, using the provided WalletIndividualBeneficiary
+func (t *AltchainWalletCreateInfo_Beneficiary) MergeWalletIndividualBeneficiary(v WalletIndividualBeneficiary) error {
 	v.BeneficiaryType = "INDIVIDUAL"
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -29725,7 +29702,7 @@ func (t AltchainWalletCreateInfo_Beneficiary) ValueByDiscriminator() (interface{
 	case "BUSINESS":
 		return t.AsBusinessBeneficiary()
 	case "INDIVIDUAL":
-		return t.AsAltchainWalletIndividualBeneficiary()
+		return t.AsWalletIndividualBeneficiary()
 	default:
 		return nil, errors.New("unknown discriminator value: " + discriminator)
 	}
@@ -29741,23 +29718,23 @@ func (t *AltchainWalletCreateInfo_Beneficiary) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// AsAltchainWalletIndividualBeneficiary returns the union data inside the AltchainWalletInfo_Beneficiary as a AltchainWalletIndividualBeneficiary
-func (t AltchainWalletInfo_Beneficiary) AsAltchainWalletIndividualBeneficiary() (AltchainWalletIndividualBeneficiary, error) {
-	var body AltchainWalletIndividualBeneficiary
+// AsWalletIndividualBeneficiary returns the union data inside the AltchainWalletInfo_Beneficiary as a WalletIndividualBeneficiary
+func (t AltchainWalletInfo_Beneficiary) AsWalletIndividualBeneficiary() (WalletIndividualBeneficiary, error) {
+	var body WalletIndividualBeneficiary
 	err := json.Unmarshal(t.union, &body)
 	return body, err
 }
 
-// FromAltchainWalletIndividualBeneficiary overwrites any union data inside the AltchainWalletInfo_Beneficiary as the provided AltchainWalletIndividualBeneficiary
-func (t *AltchainWalletInfo_Beneficiary) FromAltchainWalletIndividualBeneficiary(v AltchainWalletIndividualBeneficiary) error {
+// FromWalletIndividualBeneficiary overwrites any union data inside the AltchainWalletInfo_Beneficiary as the provided WalletIndividualBeneficiary
+func (t *AltchainWalletInfo_Beneficiary) FromWalletIndividualBeneficiary(v WalletIndividualBeneficiary) error {
 	v.BeneficiaryType = "INDIVIDUAL"
 	b, err := json.Marshal(v)
 	t.union = b
 	return err
 }
 
-// MergeAltchainWalletIndividualBeneficiary performs a merge with any union data inside the AltchainWalletInfo_Beneficiary, using the provided AltchainWalletIndividualBeneficiary
-func (t *AltchainWalletInfo_Beneficiary) MergeAltchainWalletIndividualBeneficiary(v AltchainWalletIndividualBeneficiary) error {
+// MergeWalletIndividualBeneficiary performs a merge with any union data inside the AltchainWalletInfo_Beneficiary, using the provided WalletIndividualBeneficiary
+func (t *AltchainWalletInfo_Beneficiary) MergeWalletIndividualBeneficiary(v WalletIndividualBeneficiary) error {
 	v.BeneficiaryType = "INDIVIDUAL"
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -29814,7 +29791,7 @@ func (t AltchainWalletInfo_Beneficiary) ValueByDiscriminator() (interface{}, err
 	case "BUSINESS":
 		return t.AsBusinessBeneficiary()
 	case "INDIVIDUAL":
-		return t.AsAltchainWalletIndividualBeneficiary()
+		return t.AsWalletIndividualBeneficiary()
 	default:
 		return nil, errors.New("unknown discriminator value: " + discriminator)
 	}
@@ -30068,23 +30045,23 @@ func (t *AuthCredentialVerifyRequest) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// AsBaseWalletIndividualBeneficiary returns the union data inside the BaseWalletCreateInfo_Beneficiary as a BaseWalletIndividualBeneficiary
-func (t BaseWalletCreateInfo_Beneficiary) AsBaseWalletIndividualBeneficiary() (BaseWalletIndividualBeneficiary, error) {
-	var body BaseWalletIndividualBeneficiary
+// AsWalletIndividualBeneficiary returns the union data inside the BaseWalletCreateInfo_Beneficiary as a WalletIndividualBeneficiary
+func (t BaseWalletCreateInfo_Beneficiary) AsWalletIndividualBeneficiary() (WalletIndividualBeneficiary, error) {
+	var body WalletIndividualBeneficiary
 	err := json.Unmarshal(t.union, &body)
 	return body, err
 }
 
-// FromBaseWalletIndividualBeneficiary overwrites any union data inside the BaseWalletCreateInfo_Beneficiary as the provided BaseWalletIndividualBeneficiary
-func (t *BaseWalletCreateInfo_Beneficiary) FromBaseWalletIndividualBeneficiary(v BaseWalletIndividualBeneficiary) error {
+// FromWalletIndividualBeneficiary overwrites any union data inside the BaseWalletCreateInfo_Beneficiary as the provided WalletIndividualBeneficiary
+func (t *BaseWalletCreateInfo_Beneficiary) FromWalletIndividualBeneficiary(v WalletIndividualBeneficiary) error {
 	v.BeneficiaryType = "INDIVIDUAL"
 	b, err := json.Marshal(v)
 	t.union = b
 	return err
 }
 
-// MergeBaseWalletIndividualBeneficiary performs a merge with any union data inside the BaseWalletCreateInfo_Beneficiary, using the provided BaseWalletIndividualBeneficiary
-func (t *BaseWalletCreateInfo_Beneficiary) MergeBaseWalletIndividualBeneficiary(v BaseWalletIndividualBeneficiary) error {
+// MergeWalletIndividualBeneficiary performs a merge with any union data inside the BaseWalletCreateInfo_Beneficiary, using the provided WalletIndividualBeneficiary
+func (t *BaseWalletCreateInfo_Beneficiary) MergeWalletIndividualBeneficiary(v WalletIndividualBeneficiary) error {
 	v.BeneficiaryType = "INDIVIDUAL"
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -30141,7 +30118,7 @@ func (t BaseWalletCreateInfo_Beneficiary) ValueByDiscriminator() (interface{}, e
 	case "BUSINESS":
 		return t.AsBusinessBeneficiary()
 	case "INDIVIDUAL":
-		return t.AsBaseWalletIndividualBeneficiary()
+		return t.AsWalletIndividualBeneficiary()
 	default:
 		return nil, errors.New("unknown discriminator value: " + discriminator)
 	}
@@ -30157,23 +30134,23 @@ func (t *BaseWalletCreateInfo_Beneficiary) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// AsBaseWalletIndividualBeneficiary returns the union data inside the BaseWalletInfo_Beneficiary as a BaseWalletIndividualBeneficiary
-func (t BaseWalletInfo_Beneficiary) AsBaseWalletIndividualBeneficiary() (BaseWalletIndividualBeneficiary, error) {
-	var body BaseWalletIndividualBeneficiary
+// AsWalletIndividualBeneficiary returns the union data inside the BaseWalletInfo_Beneficiary as a WalletIndividualBeneficiary
+func (t BaseWalletInfo_Beneficiary) AsWalletIndividualBeneficiary() (WalletIndividualBeneficiary, error) {
+	var body WalletIndividualBeneficiary
 	err := json.Unmarshal(t.union, &body)
 	return body, err
 }
 
-// FromBaseWalletIndividualBeneficiary overwrites any union data inside the BaseWalletInfo_Beneficiary as the provided BaseWalletIndividualBeneficiary
-func (t *BaseWalletInfo_Beneficiary) FromBaseWalletIndividualBeneficiary(v BaseWalletIndividualBeneficiary) error {
+// FromWalletIndividualBeneficiary overwrites any union data inside the BaseWalletInfo_Beneficiary as the provided WalletIndividualBeneficiary
+func (t *BaseWalletInfo_Beneficiary) FromWalletIndividualBeneficiary(v WalletIndividualBeneficiary) error {
 	v.BeneficiaryType = "INDIVIDUAL"
 	b, err := json.Marshal(v)
 	t.union = b
 	return err
 }
 
-// MergeBaseWalletIndividualBeneficiary performs a merge with any union data inside the BaseWalletInfo_Beneficiary, using the provided BaseWalletIndividualBeneficiary
-func (t *BaseWalletInfo_Beneficiary) MergeBaseWalletIndividualBeneficiary(v BaseWalletIndividualBeneficiary) error {
+// MergeWalletIndividualBeneficiary performs a merge with any union data inside the BaseWalletInfo_Beneficiary, using the provided WalletIndividualBeneficiary
+func (t *BaseWalletInfo_Beneficiary) MergeWalletIndividualBeneficiary(v WalletIndividualBeneficiary) error {
 	v.BeneficiaryType = "INDIVIDUAL"
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -30230,7 +30207,7 @@ func (t BaseWalletInfo_Beneficiary) ValueByDiscriminator() (interface{}, error) 
 	case "BUSINESS":
 		return t.AsBusinessBeneficiary()
 	case "INDIVIDUAL":
-		return t.AsBaseWalletIndividualBeneficiary()
+		return t.AsWalletIndividualBeneficiary()
 	default:
 		return nil, errors.New("unknown discriminator value: " + discriminator)
 	}
@@ -30424,23 +30401,23 @@ func (t *BdtAccountInfo_Beneficiary) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// AsBitcoinL1IndividualBeneficiary returns the union data inside the BitcoinL1CreateInfo_Beneficiary as a BitcoinL1IndividualBeneficiary
-func (t BitcoinL1CreateInfo_Beneficiary) AsBitcoinL1IndividualBeneficiary() (BitcoinL1IndividualBeneficiary, error) {
-	var body BitcoinL1IndividualBeneficiary
+// AsWalletIndividualBeneficiary returns the union data inside the BitcoinL1CreateInfo_Beneficiary as a WalletIndividualBeneficiary
+func (t BitcoinL1CreateInfo_Beneficiary) AsWalletIndividualBeneficiary() (WalletIndividualBeneficiary, error) {
+	var body WalletIndividualBeneficiary
 	err := json.Unmarshal(t.union, &body)
 	return body, err
 }
 
-// FromBitcoinL1IndividualBeneficiary overwrites any union data inside the BitcoinL1CreateInfo_Beneficiary as the provided BitcoinL1IndividualBeneficiary
-func (t *BitcoinL1CreateInfo_Beneficiary) FromBitcoinL1IndividualBeneficiary(v BitcoinL1IndividualBeneficiary) error {
+// FromWalletIndividualBeneficiary overwrites any union data inside the BitcoinL1CreateInfo_Beneficiary as the provided WalletIndividualBeneficiary
+func (t *BitcoinL1CreateInfo_Beneficiary) FromWalletIndividualBeneficiary(v WalletIndividualBeneficiary) error {
 	v.BeneficiaryType = "INDIVIDUAL"
 	b, err := json.Marshal(v)
 	t.union = b
 	return err
 }
 
-// MergeBitcoinL1IndividualBeneficiary performs a merge with any union data inside the BitcoinL1CreateInfo_Beneficiary, using the provided BitcoinL1IndividualBeneficiary
-func (t *BitcoinL1CreateInfo_Beneficiary) MergeBitcoinL1IndividualBeneficiary(v BitcoinL1IndividualBeneficiary) error {
+// MergeWalletIndividualBeneficiary performs a merge with any union data inside the BitcoinL1CreateInfo_Beneficiary, using the provided WalletIndividualBeneficiary
+func (t *BitcoinL1CreateInfo_Beneficiary) MergeWalletIndividualBeneficiary(v WalletIndividualBeneficiary) error {
 	v.BeneficiaryType = "INDIVIDUAL"
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -30497,7 +30474,7 @@ func (t BitcoinL1CreateInfo_Beneficiary) ValueByDiscriminator() (interface{}, er
 	case "BUSINESS":
 		return t.AsBusinessBeneficiary()
 	case "INDIVIDUAL":
-		return t.AsBitcoinL1IndividualBeneficiary()
+		return t.AsWalletIndividualBeneficiary()
 	default:
 		return nil, errors.New("unknown discriminator value: " + discriminator)
 	}
@@ -30513,23 +30490,23 @@ func (t *BitcoinL1CreateInfo_Beneficiary) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// AsBitcoinL1IndividualBeneficiary returns the union data inside the BitcoinL1Info_Beneficiary as a BitcoinL1IndividualBeneficiary
-func (t BitcoinL1Info_Beneficiary) AsBitcoinL1IndividualBeneficiary() (BitcoinL1IndividualBeneficiary, error) {
-	var body BitcoinL1IndividualBeneficiary
+// AsWalletIndividualBeneficiary returns the union data inside the BitcoinL1Info_Beneficiary as a WalletIndividualBeneficiary
+func (t BitcoinL1Info_Beneficiary) AsWalletIndividualBeneficiary() (WalletIndividualBeneficiary, error) {
+	var body WalletIndividualBeneficiary
 	err := json.Unmarshal(t.union, &body)
 	return body, err
 }
 
-// FromBitcoinL1IndividualBeneficiary overwrites any union data inside the BitcoinL1Info_Beneficiary as the provided BitcoinL1IndividualBeneficiary
-func (t *BitcoinL1Info_Beneficiary) FromBitcoinL1IndividualBeneficiary(v BitcoinL1IndividualBeneficiary) error {
+// FromWalletIndividualBeneficiary overwrites any union data inside the BitcoinL1Info_Beneficiary as the provided WalletIndividualBeneficiary
+func (t *BitcoinL1Info_Beneficiary) FromWalletIndividualBeneficiary(v WalletIndividualBeneficiary) error {
 	v.BeneficiaryType = "INDIVIDUAL"
 	b, err := json.Marshal(v)
 	t.union = b
 	return err
 }
 
-// MergeBitcoinL1IndividualBeneficiary performs a merge with any union data inside the BitcoinL1Info_Beneficiary, using the provided BitcoinL1IndividualBeneficiary
-func (t *BitcoinL1Info_Beneficiary) MergeBitcoinL1IndividualBeneficiary(v BitcoinL1IndividualBeneficiary) error {
+// MergeWalletIndividualBeneficiary performs a merge with any union data inside the BitcoinL1Info_Beneficiary, using the provided WalletIndividualBeneficiary
+func (t *BitcoinL1Info_Beneficiary) MergeWalletIndividualBeneficiary(v WalletIndividualBeneficiary) error {
 	v.BeneficiaryType = "INDIVIDUAL"
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -30586,7 +30563,7 @@ func (t BitcoinL1Info_Beneficiary) ValueByDiscriminator() (interface{}, error) {
 	case "BUSINESS":
 		return t.AsBusinessBeneficiary()
 	case "INDIVIDUAL":
-		return t.AsBitcoinL1IndividualBeneficiary()
+		return t.AsWalletIndividualBeneficiary()
 	default:
 		return nil, errors.New("unknown discriminator value: " + discriminator)
 	}
@@ -31848,23 +31825,23 @@ func (t *EgpAccountInfo_Beneficiary) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// AsEthereumWalletIndividualBeneficiary returns the union data inside the EthereumWalletCreateInfo_Beneficiary as a EthereumWalletIndividualBeneficiary
-func (t EthereumWalletCreateInfo_Beneficiary) AsEthereumWalletIndividualBeneficiary() (EthereumWalletIndividualBeneficiary, error) {
-	var body EthereumWalletIndividualBeneficiary
+// AsWalletIndividualBeneficiary returns the union data inside the EthereumWalletCreateInfo_Beneficiary as a WalletIndividualBeneficiary
+func (t EthereumWalletCreateInfo_Beneficiary) AsWalletIndividualBeneficiary() (WalletIndividualBeneficiary, error) {
+	var body WalletIndividualBeneficiary
 	err := json.Unmarshal(t.union, &body)
 	return body, err
 }
 
-// FromEthereumWalletIndividualBeneficiary overwrites any union data inside the EthereumWalletCreateInfo_Beneficiary as the provided EthereumWalletIndividualBeneficiary
-func (t *EthereumWalletCreateInfo_Beneficiary) FromEthereumWalletIndividualBeneficiary(v EthereumWalletIndividualBeneficiary) error {
+// FromWalletIndividualBeneficiary overwrites any union data inside the EthereumWalletCreateInfo_Beneficiary as the provided WalletIndividualBeneficiary
+func (t *EthereumWalletCreateInfo_Beneficiary) FromWalletIndividualBeneficiary(v WalletIndividualBeneficiary) error {
 	v.BeneficiaryType = "INDIVIDUAL"
 	b, err := json.Marshal(v)
 	t.union = b
 	return err
 }
 
-// MergeEthereumWalletIndividualBeneficiary performs a merge with any union data inside the EthereumWalletCreateInfo_Beneficiary, using the provided EthereumWalletIndividualBeneficiary
-func (t *EthereumWalletCreateInfo_Beneficiary) MergeEthereumWalletIndividualBeneficiary(v EthereumWalletIndividualBeneficiary) error {
+// MergeWalletIndividualBeneficiary performs a merge with any union data inside the EthereumWalletCreateInfo_Beneficiary, using the provided WalletIndividualBeneficiary
+func (t *EthereumWalletCreateInfo_Beneficiary) MergeWalletIndividualBeneficiary(v WalletIndividualBeneficiary) error {
 	v.BeneficiaryType = "INDIVIDUAL"
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -31921,7 +31898,7 @@ func (t EthereumWalletCreateInfo_Beneficiary) ValueByDiscriminator() (interface{
 	case "BUSINESS":
 		return t.AsBusinessBeneficiary()
 	case "INDIVIDUAL":
-		return t.AsEthereumWalletIndividualBeneficiary()
+		return t.AsWalletIndividualBeneficiary()
 	default:
 		return nil, errors.New("unknown discriminator value: " + discriminator)
 	}
@@ -31937,23 +31914,23 @@ func (t *EthereumWalletCreateInfo_Beneficiary) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// AsEthereumWalletIndividualBeneficiary returns the union data inside the EthereumWalletInfo_Beneficiary as a EthereumWalletIndividualBeneficiary
-func (t EthereumWalletInfo_Beneficiary) AsEthereumWalletIndividualBeneficiary() (EthereumWalletIndividualBeneficiary, error) {
-	var body EthereumWalletIndividualBeneficiary
+// AsWalletIndividualBeneficiary returns the union data inside the EthereumWalletInfo_Beneficiary as a WalletIndividualBeneficiary
+func (t EthereumWalletInfo_Beneficiary) AsWalletIndividualBeneficiary() (WalletIndividualBeneficiary, error) {
+	var body WalletIndividualBeneficiary
 	err := json.Unmarshal(t.union, &body)
 	return body, err
 }
 
-// FromEthereumWalletIndividualBeneficiary overwrites any union data inside the EthereumWalletInfo_Beneficiary as the provided EthereumWalletIndividualBeneficiary
-func (t *EthereumWalletInfo_Beneficiary) FromEthereumWalletIndividualBeneficiary(v EthereumWalletIndividualBeneficiary) error {
+// FromWalletIndividualBeneficiary overwrites any union data inside the EthereumWalletInfo_Beneficiary as the provided WalletIndividualBeneficiary
+func (t *EthereumWalletInfo_Beneficiary) FromWalletIndividualBeneficiary(v WalletIndividualBeneficiary) error {
 	v.BeneficiaryType = "INDIVIDUAL"
 	b, err := json.Marshal(v)
 	t.union = b
 	return err
 }
 
-// MergeEthereumWalletIndividualBeneficiary performs a merge with any union data inside the EthereumWalletInfo_Beneficiary, using the provided EthereumWalletIndividualBeneficiary
-func (t *EthereumWalletInfo_Beneficiary) MergeEthereumWalletIndividualBeneficiary(v EthereumWalletIndividualBeneficiary) error {
+// MergeWalletIndividualBeneficiary performs a merge with any union data inside the EthereumWalletInfo_Beneficiary, using the provided WalletIndividualBeneficiary
+func (t *EthereumWalletInfo_Beneficiary) MergeWalletIndividualBeneficiary(v WalletIndividualBeneficiary) error {
 	v.BeneficiaryType = "INDIVIDUAL"
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -32010,7 +31987,7 @@ func (t EthereumWalletInfo_Beneficiary) ValueByDiscriminator() (interface{}, err
 	case "BUSINESS":
 		return t.AsBusinessBeneficiary()
 	case "INDIVIDUAL":
-		return t.AsEthereumWalletIndividualBeneficiary()
+		return t.AsWalletIndividualBeneficiary()
 	default:
 		return nil, errors.New("unknown discriminator value: " + discriminator)
 	}
@@ -33806,23 +33783,23 @@ func (t *KesAccountInfo_Beneficiary) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// AsLayer2WalletIndividualBeneficiary returns the union data inside the Layer2WalletCreateInfo_Beneficiary as a Layer2WalletIndividualBeneficiary
-func (t Layer2WalletCreateInfo_Beneficiary) AsLayer2WalletIndividualBeneficiary() (Layer2WalletIndividualBeneficiary, error) {
-	var body Layer2WalletIndividualBeneficiary
+// AsWalletIndividualBeneficiary returns the union data inside the Layer2WalletCreateInfo_Beneficiary as a WalletIndividualBeneficiary
+func (t Layer2WalletCreateInfo_Beneficiary) AsWalletIndividualBeneficiary() (WalletIndividualBeneficiary, error) {
+	var body WalletIndividualBeneficiary
 	err := json.Unmarshal(t.union, &body)
 	return body, err
 }
 
-// FromLayer2WalletIndividualBeneficiary overwrites any union data inside the Layer2WalletCreateInfo_Beneficiary as the provided Layer2WalletIndividualBeneficiary
-func (t *Layer2WalletCreateInfo_Beneficiary) FromLayer2WalletIndividualBeneficiary(v Layer2WalletIndividualBeneficiary) error {
+// FromWalletIndividualBeneficiary overwrites any union data inside the Layer2WalletCreateInfo_Beneficiary as the provided WalletIndividualBeneficiary
+func (t *Layer2WalletCreateInfo_Beneficiary) FromWalletIndividualBeneficiary(v WalletIndividualBeneficiary) error {
 	v.BeneficiaryType = "INDIVIDUAL"
 	b, err := json.Marshal(v)
 	t.union = b
 	return err
 }
 
-// MergeLayer2WalletIndividualBeneficiary performs a merge with any union data inside the Layer2WalletCreateInfo_Beneficiary, using the provided Layer2WalletIndividualBeneficiary
-func (t *Layer2WalletCreateInfo_Beneficiary) MergeLayer2WalletIndividualBeneficiary(v Layer2WalletIndividualBeneficiary) error {
+// MergeWalletIndividualBeneficiary performs a merge with any union data inside the Layer2WalletCreateInfo_Beneficiary, using the provided WalletIndividualBeneficiary
+func (t *Layer2WalletCreateInfo_Beneficiary) MergeWalletIndividualBeneficiary(v WalletIndividualBeneficiary) error {
 	v.BeneficiaryType = "INDIVIDUAL"
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -33879,7 +33856,7 @@ func (t Layer2WalletCreateInfo_Beneficiary) ValueByDiscriminator() (interface{},
 	case "BUSINESS":
 		return t.AsBusinessBeneficiary()
 	case "INDIVIDUAL":
-		return t.AsLayer2WalletIndividualBeneficiary()
+		return t.AsWalletIndividualBeneficiary()
 	default:
 		return nil, errors.New("unknown discriminator value: " + discriminator)
 	}
@@ -33895,23 +33872,23 @@ func (t *Layer2WalletCreateInfo_Beneficiary) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// AsLayer2WalletIndividualBeneficiary returns the union data inside the Layer2WalletInfo_Beneficiary as a Layer2WalletIndividualBeneficiary
-func (t Layer2WalletInfo_Beneficiary) AsLayer2WalletIndividualBeneficiary() (Layer2WalletIndividualBeneficiary, error) {
-	var body Layer2WalletIndividualBeneficiary
+// AsWalletIndividualBeneficiary returns the union data inside the Layer2WalletInfo_Beneficiary as a WalletIndividualBeneficiary
+func (t Layer2WalletInfo_Beneficiary) AsWalletIndividualBeneficiary() (WalletIndividualBeneficiary, error) {
+	var body WalletIndividualBeneficiary
 	err := json.Unmarshal(t.union, &body)
 	return body, err
 }
 
-// FromLayer2WalletIndividualBeneficiary overwrites any union data inside the Layer2WalletInfo_Beneficiary as the provided Layer2WalletIndividualBeneficiary
-func (t *Layer2WalletInfo_Beneficiary) FromLayer2WalletIndividualBeneficiary(v Layer2WalletIndividualBeneficiary) error {
+// FromWalletIndividualBeneficiary overwrites any union data inside the Layer2WalletInfo_Beneficiary as the provided WalletIndividualBeneficiary
+func (t *Layer2WalletInfo_Beneficiary) FromWalletIndividualBeneficiary(v WalletIndividualBeneficiary) error {
 	v.BeneficiaryType = "INDIVIDUAL"
 	b, err := json.Marshal(v)
 	t.union = b
 	return err
 }
 
-// MergeLayer2WalletIndividualBeneficiary performs a merge with any union data inside the Layer2WalletInfo_Beneficiary, using the provided Layer2WalletIndividualBeneficiary
-func (t *Layer2WalletInfo_Beneficiary) MergeLayer2WalletIndividualBeneficiary(v Layer2WalletIndividualBeneficiary) error {
+// MergeWalletIndividualBeneficiary performs a merge with any union data inside the Layer2WalletInfo_Beneficiary, using the provided WalletIndividualBeneficiary
+func (t *Layer2WalletInfo_Beneficiary) MergeWalletIndividualBeneficiary(v WalletIndividualBeneficiary) error {
 	v.BeneficiaryType = "INDIVIDUAL"
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -33968,7 +33945,7 @@ func (t Layer2WalletInfo_Beneficiary) ValueByDiscriminator() (interface{}, error
 	case "BUSINESS":
 		return t.AsBusinessBeneficiary()
 	case "INDIVIDUAL":
-		return t.AsLayer2WalletIndividualBeneficiary()
+		return t.AsWalletIndividualBeneficiary()
 	default:
 		return nil, errors.New("unknown discriminator value: " + discriminator)
 	}
@@ -36698,23 +36675,23 @@ func (t *PkrAccountInfo_Beneficiary) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// AsPolygonWalletIndividualBeneficiary returns the union data inside the PolygonWalletCreateInfo_Beneficiary as a PolygonWalletIndividualBeneficiary
-func (t PolygonWalletCreateInfo_Beneficiary) AsPolygonWalletIndividualBeneficiary() (PolygonWalletIndividualBeneficiary, error) {
-	var body PolygonWalletIndividualBeneficiary
+// AsWalletIndividualBeneficiary returns the union data inside the PolygonWalletCreateInfo_Beneficiary as a WalletIndividualBeneficiary
+func (t PolygonWalletCreateInfo_Beneficiary) AsWalletIndividualBeneficiary() (WalletIndividualBeneficiary, error) {
+	var body WalletIndividualBeneficiary
 	err := json.Unmarshal(t.union, &body)
 	return body, err
 }
 
-// FromPolygonWalletIndividualBeneficiary overwrites any union data inside the PolygonWalletCreateInfo_Beneficiary as the provided PolygonWalletIndividualBeneficiary
-func (t *PolygonWalletCreateInfo_Beneficiary) FromPolygonWalletIndividualBeneficiary(v PolygonWalletIndividualBeneficiary) error {
+// FromWalletIndividualBeneficiary overwrites any union data inside the PolygonWalletCreateInfo_Beneficiary as the provided WalletIndividualBeneficiary
+func (t *PolygonWalletCreateInfo_Beneficiary) FromWalletIndividualBeneficiary(v WalletIndividualBeneficiary) error {
 	v.BeneficiaryType = "INDIVIDUAL"
 	b, err := json.Marshal(v)
 	t.union = b
 	return err
 }
 
-// MergePolygonWalletIndividualBeneficiary performs a merge with any union data inside the PolygonWalletCreateInfo_Beneficiary, using the provided PolygonWalletIndividualBeneficiary
-func (t *PolygonWalletCreateInfo_Beneficiary) MergePolygonWalletIndividualBeneficiary(v PolygonWalletIndividualBeneficiary) error {
+// MergeWalletIndividualBeneficiary performs a merge with any union data inside the PolygonWalletCreateInfo_Beneficiary, using the provided WalletIndividualBeneficiary
+func (t *PolygonWalletCreateInfo_Beneficiary) MergeWalletIndividualBeneficiary(v WalletIndividualBeneficiary) error {
 	v.BeneficiaryType = "INDIVIDUAL"
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -36771,7 +36748,7 @@ func (t PolygonWalletCreateInfo_Beneficiary) ValueByDiscriminator() (interface{}
 	case "BUSINESS":
 		return t.AsBusinessBeneficiary()
 	case "INDIVIDUAL":
-		return t.AsPolygonWalletIndividualBeneficiary()
+		return t.AsWalletIndividualBeneficiary()
 	default:
 		return nil, errors.New("unknown discriminator value: " + discriminator)
 	}
@@ -36787,23 +36764,23 @@ func (t *PolygonWalletCreateInfo_Beneficiary) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// AsPolygonWalletIndividualBeneficiary returns the union data inside the PolygonWalletInfo_Beneficiary as a PolygonWalletIndividualBeneficiary
-func (t PolygonWalletInfo_Beneficiary) AsPolygonWalletIndividualBeneficiary() (PolygonWalletIndividualBeneficiary, error) {
-	var body PolygonWalletIndividualBeneficiary
+// AsWalletIndividualBeneficiary returns the union data inside the PolygonWalletInfo_Beneficiary as a WalletIndividualBeneficiary
+func (t PolygonWalletInfo_Beneficiary) AsWalletIndividualBeneficiary() (WalletIndividualBeneficiary, error) {
+	var body WalletIndividualBeneficiary
 	err := json.Unmarshal(t.union, &body)
 	return body, err
 }
 
-// FromPolygonWalletIndividualBeneficiary overwrites any union data inside the PolygonWalletInfo_Beneficiary as the provided PolygonWalletIndividualBeneficiary
-func (t *PolygonWalletInfo_Beneficiary) FromPolygonWalletIndividualBeneficiary(v PolygonWalletIndividualBeneficiary) error {
+// FromWalletIndividualBeneficiary overwrites any union data inside the PolygonWalletInfo_Beneficiary as the provided WalletIndividualBeneficiary
+func (t *PolygonWalletInfo_Beneficiary) FromWalletIndividualBeneficiary(v WalletIndividualBeneficiary) error {
 	v.BeneficiaryType = "INDIVIDUAL"
 	b, err := json.Marshal(v)
 	t.union = b
 	return err
 }
 
-// MergePolygonWalletIndividualBeneficiary performs a merge with any union data inside the PolygonWalletInfo_Beneficiary, using the provided PolygonWalletIndividualBeneficiary
-func (t *PolygonWalletInfo_Beneficiary) MergePolygonWalletIndividualBeneficiary(v PolygonWalletIndividualBeneficiary) error {
+// MergeWalletIndividualBeneficiary performs a merge with any union data inside the PolygonWalletInfo_Beneficiary, using the provided WalletIndividualBeneficiary
+func (t *PolygonWalletInfo_Beneficiary) MergeWalletIndividualBeneficiary(v WalletIndividualBeneficiary) error {
 	v.BeneficiaryType = "INDIVIDUAL"
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -36860,7 +36837,7 @@ func (t PolygonWalletInfo_Beneficiary) ValueByDiscriminator() (interface{}, erro
 	case "BUSINESS":
 		return t.AsBusinessBeneficiary()
 	case "INDIVIDUAL":
-		return t.AsPolygonWalletIndividualBeneficiary()
+		return t.AsWalletIndividualBeneficiary()
 	default:
 		return nil, errors.New("unknown discriminator value: " + discriminator)
 	}
@@ -38300,23 +38277,23 @@ func (t *ThbAccountInfo_Beneficiary) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// AsTronWalletIndividualBeneficiary returns the union data inside the TronWalletCreateInfo_Beneficiary as a TronWalletIndividualBeneficiary
-func (t TronWalletCreateInfo_Beneficiary) AsTronWalletIndividualBeneficiary() (TronWalletIndividualBeneficiary, error) {
-	var body TronWalletIndividualBeneficiary
+// AsWalletIndividualBeneficiary returns the union data inside the TronWalletCreateInfo_Beneficiary as a WalletIndividualBeneficiary
+func (t TronWalletCreateInfo_Beneficiary) AsWalletIndividualBeneficiary() (WalletIndividualBeneficiary, error) {
+	var body WalletIndividualBeneficiary
 	err := json.Unmarshal(t.union, &body)
 	return body, err
 }
 
-// FromTronWalletIndividualBeneficiary overwrites any union data inside the TronWalletCreateInfo_Beneficiary as the provided TronWalletIndividualBeneficiary
-func (t *TronWalletCreateInfo_Beneficiary) FromTronWalletIndividualBeneficiary(v TronWalletIndividualBeneficiary) error {
+// FromWalletIndividualBeneficiary overwrites any union data inside the TronWalletCreateInfo_Beneficiary as the provided WalletIndividualBeneficiary
+func (t *TronWalletCreateInfo_Beneficiary) FromWalletIndividualBeneficiary(v WalletIndividualBeneficiary) error {
 	v.BeneficiaryType = "INDIVIDUAL"
 	b, err := json.Marshal(v)
 	t.union = b
 	return err
 }
 
-// MergeTronWalletIndividualBeneficiary performs a merge with any union data inside the TronWalletCreateInfo_Beneficiary, using the provided TronWalletIndividualBeneficiary
-func (t *TronWalletCreateInfo_Beneficiary) MergeTronWalletIndividualBeneficiary(v TronWalletIndividualBeneficiary) error {
+// MergeWalletIndividualBeneficiary performs a merge with any union data inside the TronWalletCreateInfo_Beneficiary, using the provided WalletIndividualBeneficiary
+func (t *TronWalletCreateInfo_Beneficiary) MergeWalletIndividualBeneficiary(v WalletIndividualBeneficiary) error {
 	v.BeneficiaryType = "INDIVIDUAL"
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -38373,7 +38350,7 @@ func (t TronWalletCreateInfo_Beneficiary) ValueByDiscriminator() (interface{}, e
 	case "BUSINESS":
 		return t.AsBusinessBeneficiary()
 	case "INDIVIDUAL":
-		return t.AsTronWalletIndividualBeneficiary()
+		return t.AsWalletIndividualBeneficiary()
 	default:
 		return nil, errors.New("unknown discriminator value: " + discriminator)
 	}
@@ -38389,23 +38366,23 @@ func (t *TronWalletCreateInfo_Beneficiary) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// AsTronWalletIndividualBeneficiary returns the union data inside the TronWalletInfo_Beneficiary as a TronWalletIndividualBeneficiary
-func (t TronWalletInfo_Beneficiary) AsTronWalletIndividualBeneficiary() (TronWalletIndividualBeneficiary, error) {
-	var body TronWalletIndividualBeneficiary
+// AsWalletIndividualBeneficiary returns the union data inside the TronWalletInfo_Beneficiary as a WalletIndividualBeneficiary
+func (t TronWalletInfo_Beneficiary) AsWalletIndividualBeneficiary() (WalletIndividualBeneficiary, error) {
+	var body WalletIndividualBeneficiary
 	err := json.Unmarshal(t.union, &body)
 	return body, err
 }
 
-// FromTronWalletIndividualBeneficiary overwrites any union data inside the TronWalletInfo_Beneficiary as the provided TronWalletIndividualBeneficiary
-func (t *TronWalletInfo_Beneficiary) FromTronWalletIndividualBeneficiary(v TronWalletIndividualBeneficiary) error {
+// FromWalletIndividualBeneficiary overwrites any union data inside the TronWalletInfo_Beneficiary as the provided WalletIndividualBeneficiary
+func (t *TronWalletInfo_Beneficiary) FromWalletIndividualBeneficiary(v WalletIndividualBeneficiary) error {
 	v.BeneficiaryType = "INDIVIDUAL"
 	b, err := json.Marshal(v)
 	t.union = b
 	return err
 }
 
-// MergeTronWalletIndividualBeneficiary performs a merge with any union data inside the TronWalletInfo_Beneficiary, using the provided TronWalletIndividualBeneficiary
-func (t *TronWalletInfo_Beneficiary) MergeTronWalletIndividualBeneficiary(v TronWalletIndividualBeneficiary) error {
+// MergeWalletIndividualBeneficiary performs a merge with any union data inside the TronWalletInfo_Beneficiary, using the provided WalletIndividualBeneficiary
+func (t *TronWalletInfo_Beneficiary) MergeWalletIndividualBeneficiary(v WalletIndividualBeneficiary) error {
 	v.BeneficiaryType = "INDIVIDUAL"
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -38462,7 +38439,7 @@ func (t TronWalletInfo_Beneficiary) ValueByDiscriminator() (interface{}, error) 
 	case "BUSINESS":
 		return t.AsBusinessBeneficiary()
 	case "INDIVIDUAL":
-		return t.AsTronWalletIndividualBeneficiary()
+		return t.AsWalletIndividualBeneficiary()
 	default:
 		return nil, errors.New("unknown discriminator value: " + discriminator)
 	}
