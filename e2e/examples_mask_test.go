@@ -69,7 +69,8 @@ var (
 	referencePattern  = regexp.MustCompile(`^(FUND-)?[0-9A-Z]{12}$`)
 	deviceCodePattern = regexp.MustCompile(`^AGENT-[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}$`) // of an agent
 	rawIDPattern      = regexp.MustCompile(`^[0-9A-Za-z_-]{22}$`)                                 // an id in base64url
-	codePattern       = regexp.MustCompile(`^[0-9A-HJKMNP-TV-Z]{12}$`)                            // of an invitation
+	noncePattern      = regexp.MustCompile(`Nonce: ([0-9a-f]{32})`)
+	codePattern       = regexp.MustCompile(`^[0-9A-HJKMNP-TV-Z]{12}$`) // of an invitation
 )
 
 // Prefixes of every masked id and timestamp. What ends a day or a week later is on that day.
@@ -142,6 +143,10 @@ func (m *mask) learnValue(value any, key, under string) {
 		case key == "payloadToSign":
 			for _, hash := range bodyHashPattern.FindAllStringSubmatch(value, -1) {
 				m.replacements[hash[1]] = derivedText("0123456789abcdef", len(hash[1]), m.nextLabel("body hash"))
+			}
+		case key == "messageToSign":
+			if nonce := noncePattern.FindStringSubmatch(value); nonce != nil {
+				m.replacements[nonce[1]] = derivedText("0123456789abcdef", len(nonce[1]), m.nextLabel("nonce"))
 			}
 		case key == "encryptedSessionSigningKey":
 			m.replacements[value] = derivedText(base58Alphabet, 116, m.nextLabel("session key")) // the length varies
