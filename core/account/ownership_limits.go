@@ -24,8 +24,6 @@ const (
 	EEA = "EEA"
 )
 
-var eea = strings.Fields("AT BE BG HR CY CZ DE DK EE ES FI FR GR HU IE IS IT LI LT LU LV MT NL NO PL PT RO SE SI SK")
-
 // ParseOwnershipLimits parses limits such as "EEA=1000 EUR", in whole units of the currency, or "none". A country overrides EEA.
 func ParseOwnershipLimits(list []string) (OwnershipLimits, error) {
 	limits, ofEEA := OwnershipLimits{}, false
@@ -45,7 +43,7 @@ func ParseOwnershipLimits(list []string) (OwnershipLimits, error) {
 	}
 	if common, ok := limits[EEA]; ok {
 		delete(limits, EEA)
-		for _, country := range eea {
+		for _, country := range party.EEA() {
 			if _, own := limits[country]; !own {
 				limits[country] = common
 			}

@@ -36,6 +36,11 @@ func (a Address) Check(path string) []fault.Field {
 	return bad.Fields
 }
 
+// EEA are the countries of the European Economic Area, as ISO 3166-1 alpha-2.
+func EEA() []string {
+	return strings.Fields("AT BE BG HR CY CZ DE DK EE ES FI FR GR HU IE IS IT LI LT LU LV MT NL NO PL PT RO SE SI SK")
+}
+
 // KnownCountry reports whether code is a country code of ISO 3166-1 alpha-2, in capital
 // letters.
 func KnownCountry(code string) bool {

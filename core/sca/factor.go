@@ -8,6 +8,7 @@ import (
 
 	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/party"
 	"causeway/core/person"
 	"causeway/core/wallet"
 )
@@ -36,10 +37,9 @@ func (f Factor) AuthorizesPayments() bool { return f == SMSOTP || f == Passkey }
 
 // DefaultRegions are the European Economic Area and the United Kingdom, as ISO 3166-1 alpha-2.
 func DefaultRegions() []string {
-	return []string{
-		"AT", "BE", "BG", "CY", "CZ", "DE", "DK", "EE", "ES", "FI", "FR", "GB", "GR", "HR", "HU", "IE", "IS", "IT", "LI", "LT", "LU", "LV",
-		"MT", "NL", "NO", "PL", "PT", "RO", "SE", "SI", "SK",
-	}
+	regions := append(party.EEA(), "GB")
+	slices.Sort(regions)
+	return regions
 }
 
 // Credential is a factor that a customer has enrolled: TOTP or PASSKEY, one of each at most.
