@@ -79,8 +79,8 @@ func (s *Service) partiesOf(ctx context.Context, c *quoteCommand) (parties quote
 }
 
 // CreateQuote creates a quote. Faults: INVALID_INPUT, USER_NOT_FOUND, USER_NOT_READY, CUSTOMER_DELETED, END_USER_TERMS_NOT_ACCEPTED,
-// EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED, EXTERNAL_ACCOUNT_NOT_FOUND, INVALID_CURRENCY, AMOUNT_OUT_OF_RANGE, TRANSACTION_SIZE_LIMIT_EXCEEDED,
-// DAILY_VOLUME_LIMIT_EXCEEDED, INSUFFICIENT_FUNDS (from an embedded wallet), NOT_IMPLEMENTED.
+// EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED, EXTERNAL_ACCOUNT_NOT_FOUND, INVALID_CURRENCY, AMOUNT_OUT_OF_RANGE,
+// TRANSACTION_SIZE_LIMIT_EXCEEDED, DAILY_VOLUME_LIMIT_EXCEEDED, INSUFFICIENT_FUNDS (from an embedded wallet), NOT_IMPLEMENTED.
 func (s *Service) CreateQuote(ctx context.Context, r quote.Request, claim *ports.IdempotentRequest) (quote.WithStatus, error) {
 	command, err := s.newQuoteCommand(ctx, r, claim)
 	if err != nil {

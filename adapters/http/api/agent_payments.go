@@ -97,8 +97,8 @@ func registerAgentQuotes(a *httpapi.API, service AgentPayments) {
 		Description: "Executes a quote that this agent has created and that an account of its customer pays." + agentPaymentDescription +
 			" An approval often comes after the quote has expired; then the action becomes `FAILED`.",
 		Errors: []fault.Code{fault.QuoteNotFound, fault.QuoteNotExecutable, fault.UserNotReady, fault.QuoteExpired,
-			fault.QuoteAlreadyExecuted, fault.ExternalAccountVerificationRequired, fault.InsufficientBalance, fault.AmountOutOfRange, fault.TransactionSizeLimitExceeded,
-			fault.DailyVolumeLimitExceeded},
+			fault.QuoteAlreadyExecuted, fault.ExternalAccountVerificationRequired, fault.InsufficientBalance, fault.AmountOutOfRange,
+			fault.TransactionSizeLimitExceeded, fault.DailyVolumeLimitExceeded},
 	}, func(ctx context.Context, call httpapi.Call, in *executeParams) (payments.AgentAction, error) {
 		return service.ExecuteAgentQuote(ctx, call.Principal, in.QuoteID.Value,
 			payments.Signature{Text: in.Signature, Environment: call.Principal.Environment}, call.IdempotentRequest)
