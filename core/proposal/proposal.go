@@ -137,10 +137,9 @@ func (p Proposal) CheckCreate(people People, pending int) error {
 	}
 	if pending >= MaxPending {
 		decide := "POST /ledger/proposals/{proposalId}/approve or /reject"
-		switch p.Action {
-		case books.ActionPrice:
+		if p.Action == books.ActionPrice {
 			decide = "`causeway corridors approve` or `causeway corridors reject`"
-		case books.ActionConnection:
+		} else if p.Action == books.ActionConnection {
 			decide = "`causeway rails approve` or `causeway rails reject`"
 		}
 		return conflict("Too many proposals", "%d proposals are pending. Approve or reject some of them with %s.", pending, decide)

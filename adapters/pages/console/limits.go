@@ -21,7 +21,7 @@ func (c *Console) limitsOf(r *request, of ident.Customer) (*table, error) {
 	rows := table{Label: "Limits", Columns: columns("Currency", "Customers", "Region", ">Of a payment", ">Of a day", ">Sent today",
 		">Left today")}
 	for _, h := range found[:min(len(found), maxAccounts)] {
-		customers := cell{}
+		var customers cell
 		switch {
 		case h.Customer == limit.EachCustomer:
 			customers = plain("each, here who has sent most")
