@@ -21080,7 +21080,7 @@ type ScaFactorViewFactor string
 
 // ScaLoginComplete defines model for ScaLoginComplete.
 type ScaLoginComplete struct {
-	// SessionExpiresAt Time until which the customer may start payments.
+	// SessionExpiresAt Time at which the session ends.
 	SessionExpiresAt *time.Time `json:"sessionExpiresAt,omitempty"`
 
 	// Status Always COMPLETED.
