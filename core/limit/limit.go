@@ -2,7 +2,7 @@
 // amount with one payment, and at most an amount on one day (UTC).
 //
 // A rule is about payments that send one currency. Of several rules that match a payment each holds, so the strictest of a kind
-// decides. It moves no money; counters are kept by whoever commits the payment, with it.
+// decides. It moves no money; who commits a payment keeps the counters, with it.
 package limit
 
 import (

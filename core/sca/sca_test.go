@@ -98,7 +98,7 @@ func TestFail_LocksAndSuspends(t *testing.T) {
 
 func TestCheckLock_SaysUntilWhen(t *testing.T) {
 	t.Parallel()
-	// A locked customer is told until when, and after how many attempts.
+	// The answer to a locked customer has until when, and after how many attempts.
 	account := sca.Account{Failures: sca.Failures{SMS: 4}}.Fail(sca.SMSOTP, start)
 	locked, _ := fault.As(account.CheckLock(start))
 	if want := map[string]any{"suspended": false, "failedAttempts": 5, "lockedUntil": "2026-08-03T09:15:00Z"}; locked == nil ||

@@ -32,7 +32,7 @@ type Config struct {
 type TOTP interface {
 	// NewTOTPSecret returns a secret in base32.
 	NewTOTPSecret() string
-	// TOTPStep returns the step of time of a code, which may be that of now or a neighbour.
+	// TOTPStep returns the step of time of a code, which may be that of now, or the one before or after it.
 	TOTPStep(secret, code string, now time.Time) (step int64, ok bool)
 }
 
