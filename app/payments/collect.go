@@ -73,6 +73,8 @@ func (w work) settleCollection(t transaction.Transaction, o ports.Outcome) error
 		return w.update(t.Collected(w.Now))
 	case ports.Refused, ports.Returned: // in time, so that nobody relies on the money
 		return w.update(withRejection(t, o).CollectionFailed(collectionFailure(o), w.Now))
+	case ports.CancelledByUser:
+		return w.update(t.Cancel(w.Now))
 	default: // waiting, or the rail could not be called
 		w.callAgain(t.Platform, t.CollectionStep(), t.ID.UUID(), o)
 		return nil
@@ -86,6 +88,8 @@ func (w work) settlePull(t transaction.Transaction, o ports.Outcome) error {
 		return w.update(t.Arrived(w.Now))
 	case ports.Refused, ports.Returned: // in time, so that nobody relies on the money
 		return w.update(withRejection(t, o).Failed(collectionFailure(o), w.Now))
+	case ports.CancelledByUser:
+		return w.update(t.Cancel(w.Now))
 	default: // waiting, or the rail could not be called
 		w.callAgain(t.Platform, transaction.StepPull, t.ID.UUID(), o)
 		return nil
