@@ -28,8 +28,8 @@ func (w *world) addLimits(p platform.Platform) {
 	k := limit.Key{Platform: p.ID, Currency: money.USD}
 	each := k
 	each.Customer = limit.EachCustomer
-	w.limits = append(w.limits, limit.Rule{Key: k, PerPayment: 190_00, Daily: 250_00, ChangedAt: w.now},
-		limit.Rule{Key: each, Daily: 180_00, ChangedAt: w.now})
+	w.limits = append(w.limits, limit.Rule{Key: k, PerPayment: 190_00, Daily: 190_00, ChangedAt: w.now},
+		limit.Rule{Key: each, Daily: 190_00, ChangedAt: w.now})
 }
 
 func (s store) LimitRules(context.Context) ([]limit.Rule, error) { return s.world.limits, nil }
