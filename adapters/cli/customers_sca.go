@@ -26,7 +26,7 @@ func (c scaUnlockCommand) Run(ctx context.Context, env *Env) error {
 		return argumentError("CUSTOMER", err)
 	}
 	return c.change(ctx, env, AsRequest, "nothing was changed", func(services Services, p ident.Platform, by platform.Author) error {
-		return env.say(services.Authentication().Unlock(ctx, p, id, by), "%s is not locked.\n", id)
+		return env.say(services.Authentication().Unlock(ctx, p, id, by), "%s is unlocked, and its failed attempts count from 0.\n", id)
 	})
 }
 
