@@ -183,9 +183,11 @@ func (u *Unit) SCASession(ctx context.Context, p ident.Platform, id ident.Custom
 	return s, translate(err)
 }
 
-// EndSCASessions ends the sessions of a customer that a factor has opened, or all. It uses sca_sessions_by_customer.
+// EndSCASessions uses sca_sessions_by_customer and sca_challenges_by_customer.
 func (u *Unit) EndSCASessions(_ context.Context, p ident.Platform, id ident.Customer, opened sca.Factor, now time.Time) error {
 	u.queueExec(`UPDATE sca_sessions SET ended_at = $4 WHERE platform_id = $1 AND customer_id = $2 AND ($3 = '' OR factor = $3)
+		AND expires_at > $4 AND ended_at IS NULL`, p, id, opened, now)
+	u.queueExec(`UPDATE sca_challenges SET ended_at = $4 WHERE platform_id = $1 AND customer_id = $2 AND ($3 = '' OR factor = $3)
 		AND expires_at > $4 AND ended_at IS NULL`, p, id, opened, now)
 	return nil
 }

@@ -36,7 +36,7 @@ type Tx interface {
 	UpdateCustomer(ctx context.Context, c customer.Customer) error
 	DeleteSCACredential(ctx context.Context, p ident.Platform, id ident.SCACredential) error
 	CreateSCASession(ctx context.Context, s sca.Session) error
-	// EndSCASessions ends the sessions of a customer that a factor has opened; all for no factor.
+	// EndSCASessions ends the sessions of a customer that a factor has opened, and the challenges that it could answer; all for no factor.
 	EndSCASessions(ctx context.Context, p ident.Platform, id ident.Customer, opened sca.Factor, now time.Time) error
 	// SCAResets returns the latest resets of a customer, the newest first: as many as CheckResets needs.
 	SCAResets(ctx context.Context, p ident.Platform, id ident.Customer) ([]sca.Reset, error)

@@ -324,6 +324,54 @@ func TestReset_PassesChangesThePhoneAndEndsSessions(t *testing.T) {
 	apptest.WantFault(t, "that of another customer", err, fault.ReferenceNotFound)
 }
 
+func TestReset_EndsWhatTheFactorOfBeforeCouldDo(t *testing.T) {
+	t.Parallel()
+	// A reset of SMS_OTP with the number of before asks for its verification all the same. It ends a login that was started and another reset
+	// that had passed, and clears the failures of the factor, but not those of others.
+	e := newEnv(t)
+	ctx, p, id := t.Context(), e.Platform.ID, e.ana.ID
+	begun := e.startLogin(t, sca.SMSOTP)
+	if _, err := e.login(t, begun, sca.Proof{Code: "000000"}); !fault.Is(err, fault.InvalidInput) {
+		t.Fatal(err)
+	}
+	if _, err := e.RecordEvent(ctx, p, nil, id, authentication.FailedLogin); err != nil {
+		t.Fatal(err)
+	}
+	first, err := e.StartReset(ctx, p, nil, id, sca.SMSOTP)
+	second, errSecond := e.StartReset(ctx, p, nil, id, sca.SMSOTP)
+	if err != nil || errSecond != nil {
+		t.Fatal(err, errSecond)
+	}
+	e.Clock.Advance(5 * time.Second)
+	if err := e.CompleteReset(ctx, p, nil, id, first.ID, e.ana.PhoneNumber); err != nil {
+		t.Fatal(err)
+	}
+
+	if changed, err := e.Store.Customer(ctx, p, id); err != nil || changed.VerifiedPhone() != "" {
+		t.Errorf("still verified: %+v, %v", changed.Contacts, err)
+	}
+	apptest.WantFault(t, "the other reset", e.CompleteReset(ctx, p, nil, id, second.ID, e.ana.PhoneNumber), fault.Conflict)
+	if _, err := e.login(t, begun, sca.Proof{Code: "123456"}); err == nil || e.hasSession(t) {
+		t.Errorf("the login that was started: %v", err)
+	}
+	if counted, err := e.RecordEvent(ctx, p, nil, id, authentication.FailedLogin); err != nil || counted.Failures.SMS != 0 ||
+		counted.Failures.Logins != 2 {
+		t.Errorf("counted %+v, %v", counted.Failures, err)
+	}
+}
+
+func TestRecordEvent_ResetEndsALoginThatWasStarted(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t)
+	begun := e.startLogin(t, sca.SMSOTP)
+	if _, err := e.RecordEvent(t.Context(), e.Platform.ID, nil, e.ana.ID, authentication.PasswordReset); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.login(t, begun, sca.Proof{Code: "123456"}); !fault.Is(err, fault.InvalidInput) || e.hasSession(t) {
+		t.Errorf("%v, session %t", err, e.hasSession(t))
+	}
+}
+
 func TestReset_WaitsForAnOperator(t *testing.T) {
 	t.Parallel()
 	// What waits for a review is listed, and an operator decides it once.

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"causeway/app/internal/strongauth"
@@ -84,7 +85,7 @@ func lockEnrollable(ctx context.Context, tx Tx, of strongauth.Subject, f sca.Fac
 func totpURI(of strongauth.Subject, secret string) string {
 	app := of.Platform.WalletSettings().AppName
 	uri := url.URL{Scheme: "otpauth", Host: "totp", Path: "/" + app + ":" + of.AccountName(),
-		RawQuery: "secret=" + secret + "&issuer=" + url.PathEscape(app)}
+		RawQuery: "secret=" + secret + "&issuer=" + strings.ReplaceAll(url.QueryEscape(app), "+", "%20")}
 	return uri.String()
 }
 

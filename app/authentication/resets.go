@@ -76,7 +76,8 @@ func (s *Service) CompleteReset(ctx context.Context, p ident.Platform, request *
 
 func (s *Service) completeReset(ctx context.Context, tx Tx, of strongauth.Subject, reset ident.SCAReset, phoneNumber string,
 	now time.Time) error {
-	if _, err := tx.LockSCAAccount(ctx, of.Platform.ID, of.Customer.ID); err != nil {
+	account, err := tx.LockSCAAccount(ctx, of.Platform.ID, of.Customer.ID)
+	if err != nil {
 		return err
 	}
 	locked, err := tx.LockSCAReset(ctx, of.Platform.ID, reset)
@@ -104,13 +105,30 @@ func (s *Service) completeReset(ctx context.Context, tx Tx, of strongauth.Subjec
 			return err
 		}
 	}
+	if err := tx.SaveSCAAccount(ctx, account.Replaced(completed.Factor, now)); err != nil {
+		return err
+	}
 	if err := tx.EndSCASessions(ctx, of.Platform.ID, of.Customer.ID, "", now); err != nil {
+		return err
+	}
+	if err := expireOthers(ctx, tx, completed, now); err != nil {
 		return err
 	}
 	return tx.SaveSCAReset(ctx, completed)
 }
 
-// changePhone gives the customer another phone number, which is not verified.
+// expireOthers ends the other resets of a factor that was reset: what was checked for them was for the factor of before.
+func expireOthers(ctx context.Context, tx Tx, completed sca.Reset, now time.Time) error {
+	all, err := tx.SCAResets(ctx, completed.Platform, completed.Customer)
+	for i := 0; i < len(all) && err == nil; i++ {
+		if other := all[i]; other.ID != completed.ID && other.Factor == completed.Factor && !other.Ended() {
+			err = tx.SaveSCAReset(ctx, other.Expire(now))
+		}
+	}
+	return err
+}
+
+// changePhone gives the customer a phone number, which is not verified.
 func changePhone(ctx context.Context, tx Tx, of strongauth.Subject, number string, now time.Time) error {
 	if number == "" {
 		return fault.Invalid(fault.Field{Field: "mobile", Message: "is required to reset SMS_OTP: the new number of the customer"})
@@ -122,6 +140,7 @@ func changePhone(ctx context.Context, tx Tx, of strongauth.Subject, number strin
 	if err != nil {
 		return err
 	}
+	changed.Contacts.Phone = customer.VerifiedContact{} // also if the number is the same, whose card may be another
 	return tx.UpdateCustomer(ctx, changed)
 }
 

@@ -8,6 +8,7 @@ import (
 	"causeway/core/customer"
 	"causeway/core/event"
 	"causeway/core/ident"
+	"causeway/core/sca"
 	"causeway/core/wallet"
 	"causeway/ports"
 )
@@ -56,6 +57,11 @@ func (s *Service) update(ctx context.Context, platformID ident.Platform, id iden
 		}
 		if after, err = before.Update(change, owner, s.Clock.Now()); err != nil {
 			return err
+		}
+		if before.VerifiedPhone() != "" && after.VerifiedPhone() == "" {
+			if err := tx.EndSCASessions(ctx, platformID, id, sca.SMSOTP, after.UpdatedAt); err != nil {
+				return err
+			}
 		}
 		if change.Consent != nil {
 			if err := checkTermsKnown(ctx, tx, after.Consent); err != nil {

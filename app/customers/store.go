@@ -16,6 +16,7 @@ import (
 	"causeway/core/ident"
 	"causeway/core/invitation"
 	"causeway/core/platform"
+	"causeway/core/sca"
 	"causeway/core/screening"
 	"causeway/core/verification"
 	"causeway/core/wallet"
@@ -89,6 +90,8 @@ type Tx interface {
 	mails.Tx
 	signedrequests.Tx
 	uow.Tx
+	// EndSCASessions ends the sessions of a customer that a factor has opened, and the challenges that it could answer.
+	EndSCASessions(ctx context.Context, p ident.Platform, id ident.Customer, opened sca.Factor, now time.Time) error
 	EndUserTerms(ctx context.Context) ([]customer.EndUserTerms, error)
 	// CreateEndUserTerms stores a version of the terms, or returns CONFLICT if it exists.
 	CreateEndUserTerms(ctx context.Context, t customer.EndUserTerms) error

@@ -45,7 +45,9 @@ func (s *Service) receiveBatch(ctx context.Context, commands []receiveCommand) (
 		for i, t := range taken {
 			if t.Transaction != nil {
 				about = append(about, *t.Transaction)
-				limited = append(limited, limitedPayment(t.Transaction.Pricing.Sent, t.Parties.Customer))
+				if t.IsNew && t.Transaction.Type == transaction.Outgoing {
+					limited = append(limited, limitedPayment(t.Transaction.Pricing.Sent, t.Parties.Customer))
+				}
 			}
 			if t.IsNew {
 				payers = appendPayer(payers, commands[i].receipt, t.Parties.Customer)

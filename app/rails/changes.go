@@ -35,6 +35,8 @@ type change struct {
 	Amount     int64           `json:"amount,omitempty"` // in the smallest unit
 	Currency   money.Currency  `json:"currency,omitempty"`
 	Note       string          `json:"note"`
+	// At is when a balance was set or proposed: what is paid out before the approval is taken from it.
+	At time.Time `json:"at,omitzero"`
 	// After is the latest version of the connection when the change was proposed; zero if there was none.
 	After int `json:"afterVersion"`
 }
@@ -221,7 +223,7 @@ func (s *Service) decisions() foureyes.Decisions[ConnectionsTx] {
 
 // SetBalance sets the balance of a connection whose partner reports none, in the smallest unit, or proposes that.
 func (s *Service) SetBalance(ctx context.Context, name string, balance money.Amount, by Author) (*proposal.Proposal, error) {
-	made, err := s.change(ctx, operationBalance, change{Connection: name, Amount: balance.Minor, Currency: balance.Currency}, by)
+	made, err := s.change(ctx, operationBalance, change{Connection: name, Amount: balance.Minor, Currency: balance.Currency, At: foureyes.Now(s.Clock)}, by)
 	return made.Proposal, err
 }
 
@@ -238,6 +240,6 @@ func (s *Service) planBalance(ctx context.Context, c change, by Author) (plan, e
 		return plan{}, fault.Invalid(fault.Field{Field: "currency", Message: fmt.Sprintf("must be one that %s carries", c.Connection)})
 	}
 	return plan{after: v.Latest, serves: []rail.Connection{v.Connection}, balance: &ports.OpeningBalance{Connection: c.Connection,
-		Amount: money.Amount{Minor: c.Amount, Currency: c.Currency}, At: s.Clock.Now().Truncate(time.Microsecond), Actor: by.Actor,
+		Amount: money.Amount{Minor: c.Amount, Currency: c.Currency}, At: c.At, Actor: by.Actor,
 		Person: by.Person, Note: by.Note}}, nil
 }

@@ -50,15 +50,17 @@ func (in Input) Key(p ident.Platform) (Key, error) {
 	if err != nil {
 		bad.Add(FieldCurrency, "must be a currency that customers can send, such as USD")
 	}
-	if in.Customer != "" && in.Customer != EachCustomer {
-		if _, err := ident.ParseCustomer(in.Customer); err != nil {
+	of := in.Customer
+	if of != "" && of != EachCustomer {
+		id, err := ident.ParseCustomer(of)
+		if of = id.String(); err != nil { // in one form, as payments have it
 			bad.Add(FieldCustomer, fmt.Sprintf("must be %q for each customer alone, or the id of one, such as Customer:<uuid>", EachCustomer))
 		} else if in.Region != "" {
 			bad.Add(FieldRegion, "cannot be set for one customer, whose region never changes")
 		}
 	}
 	bad.Country(FieldRegion, in.Region, party.Optional)
-	return Key{Platform: p, Currency: currency, Customer: in.Customer, Region: in.Region}, bad.Err()
+	return Key{Platform: p, Currency: currency, Customer: of, Region: in.Region}, bad.Err()
 }
 
 // Set returns the rule of a key after a change. Faults: INVALID_INPUT; CONFLICT if the platform has MaxRules others.

@@ -2,6 +2,7 @@ package limit_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"causeway/core/fault"
@@ -20,6 +21,7 @@ func TestInput_Key(t *testing.T) {
 		"platform":                 {limit.Input{Currency: "USD"}, nil},
 		"each":                     {limit.Input{Currency: "BTC", Customer: "each", Region: "DE"}, nil},
 		"one":                      {limit.Input{Currency: "USD", Customer: ana.String()}, nil},
+		"one in capitals":          {limit.Input{Currency: "USD", Customer: "Customer:" + strings.ToUpper(ana.UUID().String())}, nil},
 		"nothing":                  {limit.Input{}, []string{"currency"}},
 		"everything":               {limit.Input{Currency: "usd", Customer: "ana", Region: "EU"}, []string{"currency", "customer", "region"}},
 		"the region of a customer": {limit.Input{Currency: "USD", Customer: ana.String(), Region: "DE"}, []string{"region"}},
@@ -29,7 +31,8 @@ func TestInput_Key(t *testing.T) {
 		if got := badFields(err); !slices.Equal(got, c.bad) {
 			t.Errorf("%s: %v, want %q", name, err, c.bad)
 		}
-		if err == nil && k != (limit.Key{Platform: acme, Currency: money.Currency(c.in.Currency), Customer: c.in.Customer, Region: c.in.Region}) {
+		if err == nil && k != (limit.Key{Platform: acme, Currency: money.Currency(c.in.Currency), Customer: strings.Replace(strings.ToLower(c.in.Customer),
+			"customer", "Customer", 1), Region: c.in.Region}) {
 			t.Errorf("%s: %+v", name, k)
 		}
 	}

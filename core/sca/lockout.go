@@ -77,10 +77,13 @@ func (a Account) succeed(f Factor, p Purpose, now time.Time) Account {
 	if p == Login {
 		a.Failures.Logins = 0
 	}
-	if a.Failures.Total() == 0 {
-		a.LockedUntil = time.Time{}
-	}
-	a.UpdatedAt = now
+	a.LockedUntil, a.UpdatedAt = time.Time{}, now // it is over: else nothing is judged
+	return a
+}
+
+// Replaced returns the account after a factor was reset, the failures of which count no more.
+func (a Account) Replaced(f Factor, now time.Time) Account {
+	*a.Failures.of(f), a.UpdatedAt = 0, now
 	return a
 }
 

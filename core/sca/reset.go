@@ -64,6 +64,15 @@ func (r Reset) At(checked ResetStatus, now time.Time) Reset {
 	return r
 }
 
+// Ended reports whether the status is final.
+func (r Reset) Ended() bool { return len(resetTransitions[r.Status]) == 0 }
+
+// Expire returns the reset, which has not ended, as one that can no longer be completed.
+func (r Reset) Expire(now time.Time) Reset {
+	r.Status, r.UpdatedAt = ResetExpired, now
+	return r
+}
+
 // Decide returns the reset after an operator has decided whether the check has passed, or CONFLICT if it does not wait for that.
 func (r Reset) Decide(passed bool, now time.Time) (Reset, error) {
 	if r.Status != ResetPendingReview {

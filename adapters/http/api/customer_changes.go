@@ -31,7 +31,7 @@ type customerUpdateRequest struct {
 	BirthDate   httpapi.Optional[string]          `json:"birthDate,omitempty" format:"date" doc:"INDIVIDUAL only: date of birth." example:"1990-01-31"`
 	Nationality httpapi.Optional[httpapi.Country] `json:"nationality,omitempty" doc:"INDIVIDUAL only: nationality."`
 	KYCStatus   string                            `json:"kycStatus,omitempty" readOnly:"true" doc:"INDIVIDUAL only: set by the service; ignored in requests."`
-	diligenceUpdate
+	DiligenceUpdate
 
 	BusinessInfo httpapi.Optional[businessInfoUpdate] `json:"businessInfo,omitempty" doc:"BUSINESS only: the fields to change."`
 
@@ -64,8 +64,8 @@ type businessInfoUpdate struct {
 	PrimaryContactLastName           httpapi.Optional[string]            `json:"primaryContactLastName,omitempty" maxLength:"250" doc:"Last name of the person to contact." example:"Silva"`
 }
 
-// diligenceUpdate changes the fields that are sent; null removes a value.
-type diligenceUpdate struct {
+// DiligenceUpdate changes the fields that are sent; null removes a value.
+type DiligenceUpdate struct {
 	SourceOfFundsCategories          httpapi.Optional[[]personalFunds]  `json:"sourceOfFundsCategories,omitempty" doc:"INDIVIDUAL only: where the funds come from. The list replaces the previous one."`
 	SourceOfFundsOtherDescription    httpapi.Optional[string]           `json:"sourceOfFundsOtherDescription,omitempty" maxLength:"500" doc:"INDIVIDUAL only: source of funds that no category names." example:"Prize money"`
 	SourceOfWealthCategories         httpapi.Optional[[]sourceOfWealth] `json:"sourceOfWealthCategories,omitempty" doc:"INDIVIDUAL only: where the wealth comes from. The list replaces the previous one."`
@@ -79,7 +79,7 @@ type diligenceUpdate struct {
 	PEPStatus                        httpapi.Optional[pepStatus]        `json:"pepStatus,omitempty" doc:"INDIVIDUAL only: whether the person is politically exposed."`
 }
 
-func (d diligenceUpdate) change() customer.DiligenceChange {
+func (d DiligenceUpdate) change() customer.DiligenceChange {
 	return customer.DiligenceChange{
 		SourceOfFundsCategories:          httpapi.MapOptional(d.SourceOfFundsCategories, toStrings),
 		SourceOfFundsOtherDescription:    changed(d.SourceOfFundsOtherDescription),
@@ -117,7 +117,7 @@ func (r customerUpdateRequest) change() customer.Change {
 		FullName: changed(r.FullName), BirthDate: changed(r.BirthDate), Nationality: changed(r.Nationality),
 		Address:   httpapi.MapOptional(r.Address, func(a address) *party.Address { return a.party() }),
 		Business:  httpapi.MapOptional(r.BusinessInfo, businessInfoUpdate.change),
-		Diligence: r.diligenceUpdate.change(),
+		Diligence: r.DiligenceUpdate.change(),
 		Consent:   httpapi.MapOptional(r.Consent, func(c termsConsent) *customer.Consent { return c.consent() }),
 	}
 }

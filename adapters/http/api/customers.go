@@ -48,7 +48,7 @@ type customerCreateRequest struct {
 	BirthDate   string          `json:"birthDate,omitempty" format:"date" doc:"INDIVIDUAL only: date of birth." example:"1990-01-31"`
 	Nationality httpapi.Country `json:"nationality,omitempty" doc:"INDIVIDUAL only: nationality."`
 	KYCStatus   string          `json:"kycStatus,omitempty" readOnly:"true" doc:"INDIVIDUAL only: set by the service; ignored in requests."`
-	diligence
+	Diligence
 
 	BusinessInfo *businessInfo `json:"businessInfo,omitempty" doc:"BUSINESS only: required, with at least legalName."`
 
@@ -91,8 +91,8 @@ type businessInfo struct {
 	PrimaryContactLastName           string            `json:"primaryContactLastName,omitempty" maxLength:"250" doc:"Last name of the person to contact." example:"Silva"`
 }
 
-// diligence is what a person says for enhanced due diligence, in requests and responses.
-type diligence struct {
+// Diligence is what a person says for enhanced due diligence, in requests and responses.
+type Diligence struct {
 	SourceOfFundsCategories          []personalFunds  `json:"sourceOfFundsCategories,omitempty" doc:"INDIVIDUAL only: where the funds come from."`
 	SourceOfFundsOtherDescription    string           `json:"sourceOfFundsOtherDescription,omitempty" maxLength:"500" doc:"INDIVIDUAL only: source of funds that no category names." example:"Prize money"`
 	SourceOfWealthCategories         []sourceOfWealth `json:"sourceOfWealthCategories,omitempty" doc:"INDIVIDUAL only: where the wealth comes from."`
@@ -106,7 +106,7 @@ type diligence struct {
 	PEPStatus                        pepStatus        `json:"pepStatus,omitempty" doc:"INDIVIDUAL only: whether the person is politically exposed, in its country, abroad or in an international organisation (HIO), or close to one who is."`
 }
 
-func (d diligence) core() customer.Diligence {
+func (d Diligence) core() customer.Diligence {
 	return customer.Diligence{
 		SourceOfFundsCategories: toStrings(d.SourceOfFundsCategories), SourceOfFundsOtherDescription: d.SourceOfFundsOtherDescription,
 		SourceOfWealthCategories: toStrings(d.SourceOfWealthCategories), SourceOfWealthOtherDescription: d.SourceOfWealthOtherDescription,
@@ -117,8 +117,8 @@ func (d diligence) core() customer.Diligence {
 	}
 }
 
-func renderDiligence(d customer.Diligence) diligence {
-	return diligence{
+func renderDiligence(d customer.Diligence) Diligence {
+	return Diligence{
 		SourceOfFundsCategories:          fromStrings[personalFunds](d.SourceOfFundsCategories),
 		SourceOfFundsOtherDescription:    d.SourceOfFundsOtherDescription,
 		SourceOfWealthCategories:         fromStrings[sourceOfWealth](d.SourceOfWealthCategories),
@@ -179,7 +179,7 @@ func (r customerCreateRequest) request() customer.Request {
 	request := customer.Request{
 		PlatformCustomerID: r.PlatformCustomerID, Type: r.CustomerType, Region: string(r.Region), Currencies: toStrings(r.Currencies),
 		Email: r.Email, PhoneNumber: r.PhoneNumber, UMAAddress: r.UMAAddress, FullName: r.FullName, BirthDate: r.BirthDate,
-		Nationality: string(r.Nationality), Diligence: r.diligence.core(), Address: r.Address.party(), Consent: r.Consent.consent(),
+		Nationality: string(r.Nationality), Diligence: r.Diligence.core(), Address: r.Address.party(), Consent: r.Consent.consent(),
 	}
 	if b := r.BusinessInfo; b != nil {
 		request.Business = &customer.BusinessInfo{
@@ -215,7 +215,7 @@ type customerBody struct {
 	FullName           string                     `json:"fullName,omitempty" doc:"INDIVIDUAL only: full name." example:"Ana Silva"`
 	BirthDate          string                     `json:"birthDate,omitempty" format:"date" doc:"INDIVIDUAL only: date of birth." example:"1990-01-31"`
 	Nationality        httpapi.Country            `json:"nationality,omitempty" doc:"INDIVIDUAL only: nationality."`
-	diligence
+	Diligence
 	Address          *address              `json:"address,omitempty" doc:"Residential or business address."`
 	BusinessInfo     *businessInfo         `json:"businessInfo,omitempty" doc:"BUSINESS only: information about the business."`
 	BeneficialOwners []beneficialOwnerBody `json:"beneficialOwners,omitempty" doc:"BUSINESS only: the persons who own or control it. Omitted if there are none."`
@@ -231,7 +231,7 @@ func renderCustomer(c customer.Customer) customerBody {
 		Email: c.Email, PhoneNumber: c.PhoneNumber, Contacts: renderContacts(c), UMAAddress: c.UMAAddress,
 		FullName: c.FullName, BirthDate: c.BirthDate, Nationality: httpapi.Country(c.Nationality),
 		Address: renderAddress(c.Address), CreatedAt: httpapi.NewTime(c.CreatedAt), UpdatedAt: httpapi.NewTime(c.UpdatedAt),
-		IsDeleted: c.Deleted(), diligence: renderDiligence(c.Diligence),
+		IsDeleted: c.Deleted(), Diligence: renderDiligence(c.Diligence),
 	}
 	if given := c.Consent; given != nil {
 		body.Consent = &termsConsent{TermsVersion: given.Version, AcceptanceMethod: acceptanceMethod(given.Method),

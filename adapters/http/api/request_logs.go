@@ -25,10 +25,11 @@ type RequestLog interface {
 
 // maskedWhole are the fields that say something about a person in forms that others show, such as a date or a listed text.
 var maskedWhole = []string{
-	"address", "beneficiary", "beneficiaryVerifiedData", "birthDate", "businessInfo", "businessType", "countriesOfOperation",
+	"address", "annualIncomeRange", "beneficiary", "beneficiaryVerifiedData", "birthDate", "businessInfo", "businessType", "countriesOfOperation",
 	"counterpartyInformation", "documentType", "entityType", "expectedMonthlyTransactionCount", "expectedMonthlyTransactionVolume",
-	"expectedRecipientJurisdictions", "idType", "incorporatedOn", "nationality", "ownershipPercentage", "personalInfo", "purposeOfAccount",
-	"receiverCustomerInfo", "roles", "senderCustomerInfo", "sourceOfFunds",
+	"expectedRecipientJurisdictions", "idType", "incorporatedOn", "nationality", "netWorthRange", "ownershipPercentage", "pepStatus",
+	"personalInfo", "purposeOfAccount", "receiverCustomerInfo", "roles", "senderCustomerInfo", "sourceOfFunds", "sourceOfFundsCategories",
+	"sourceOfWealthCategories",
 }
 
 type requestLogBody struct {
