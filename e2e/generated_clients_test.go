@@ -107,6 +107,7 @@ func TestDescription_PassesLinters(t *testing.T) {
 // ambiguousPaths are the second paths of the pairs that Redocly calls ambiguous. No request matches both of a pair: a customer id
 // begins with its type and is never "external-accounts", and a day is a date and never "accounts". The contract has the first.
 var ambiguousPaths = []string{"/customers/{customerId}/kyc-link", "/customers/{customerId}/statement",
+	"/customers/{customerId}/verify-email", "/customers/{customerId}/verify-phone",
 	"/ledger/safeguarding/{day}/acknowledge", "/ledger/safeguarding/{day}/run"}
 
 func lintDescription(t *testing.T, description string, ambiguous []string) {

@@ -151,7 +151,7 @@ func TestIdentityProvider_IsDown(t *testing.T) {
 	e := newProviderEnv(t)
 	e.provider.SetDown(true)
 	e.newBusinessOfTwo("5523041")
-	e.server.awaitLine("identity provider: submit application")
+	e.server.awaitLine("identity provider: submit ")
 	eventually(t, "the metric counts a failure", func() bool {
 		_, metrics := getText(t, e.server.adminURL()+"/metrics")
 		count := regexp.MustCompile(`causeway_identity_request_seconds_count{operation="submit",outcome="failed"} (\d+)`).FindStringSubmatch(

@@ -95,7 +95,7 @@ func (a External) NewSignatureChallenge(id uuid.UUID, platform, nonce string, no
 	if reason := a.cannotSign(); reason != "" {
 		return Challenge{}, fault.Invalid(fault.Field{Field: "method", Message: reason + "; use " + string(Liveness)})
 	}
-	c := Challenge{ID: id, Method: WalletSignature, CreatedAt: now, ExpiresAt: now.Add(ChallengeLifetime).Truncate(time.Second)}
+	c := Challenge{ID: id, Method: WalletSignature, CreatedAt: now, ExpiresAt: now.Add(ChallengeLifetime).Truncate(time.Millisecond)}
 	c.Message = strings.Join([]string{
 		platform + " asks you to prove that this wallet is yours.",
 		"Your signature moves no money and gives nobody access to the wallet.",
@@ -103,7 +103,7 @@ func (a External) NewSignatureChallenge(id uuid.UUID, platform, nonce string, no
 		"Account: " + a.ID.String(),
 		"Wallet: " + string(a.Type) + " " + a.Fields["address"],
 		"Nonce: " + nonce,
-		"Expires: " + c.ExpiresAt.UTC().Format(time.RFC3339),
+		"Expires: " + c.ExpiresAt.UTC().Format("2006-01-02T15:04:05.000Z"),
 	}, "\n")
 	return c, nil
 }

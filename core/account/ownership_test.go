@@ -95,7 +95,7 @@ func TestExternal_ChallengeSaysWhatIsSigned(t *testing.T) {
 	// A person who is shown the message sees who asks, for what, and until when.
 	a := challenged(t, newWallet(t, account.EthereumWallet, "USDC", "0xAb5801a7D398351b8bE11C439e05C5B3259aeC9B"))
 	for _, part := range []string{"Acme asks you", externalID.String(), "ETHEREUM_WALLET 0xAb5801a7D398351b8bE11C439e05C5B3259aeC9B",
-		"Nonce: 00ff", "Expires: 2026-03-01T12:30:00Z"} {
+		"Nonce: 00ff", "Expires: 2026-03-01T12:30:00.000Z"} {
 		if !strings.Contains(a.Challenge.Message, part) {
 			t.Errorf("no %q in %q", part, a.Challenge.Message)
 		}

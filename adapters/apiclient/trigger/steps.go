@@ -36,6 +36,25 @@ func (r *run) bank(customer, end string) (string, error) {
 	return d.text("id"), err
 }
 
+// proveWallet registers a wallet of a new customer, and proves its ownership with the test value of a signature.
+func (r *run) proveWallet() error {
+	customer, err := r.customer("Ana Silva")
+	if err != nil {
+		return err
+	}
+	wallet, err := r.post("/customers/external-accounts", object{"customerId": customer, "currency": "USDC", "ownershipType": "FIRST_PARTY",
+		"accountInfo": object{"accountType": "ETHEREUM_WALLET", "address": "0xAb5801a7D398351b8bE11C439e05C5B3259aeC9B"}})
+	if err != nil {
+		return err
+	}
+	path := "/customers/external-accounts/" + wallet.text("id")
+	if _, err := r.post(path+"/challenge", nil); err != nil {
+		return err
+	}
+	_, err = r.post(path+"/verify", object{"signature": "sandbox-valid-signature"})
+	return err
+}
+
 // quote creates a quote from dollars to a bank account.
 func (r *run) quote(end string) (document, error) {
 	customer, err := r.customer("Ana Silva")

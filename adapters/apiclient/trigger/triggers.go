@@ -50,6 +50,8 @@ var triggers = map[string]Trigger{
 	}},
 	"INTERNAL_ACCOUNT.STATUS_UPDATED": {Never: "no operation changes the status of an internal account"},
 
+	"EXTERNAL_ACCOUNT.STATUS_UPDATED": {Does: "proves that a wallet is its customer's", run: (*run).proveWallet},
+
 	"CUSTOMER.KYC_PENDING": {Does: "gives an approved person a name that has to be verified", Needs: notRegulated,
 		run: renamed("Ana Silva", "Ana Lima001")},
 	"CUSTOMER.KYC_APPROVED": {Does: "verifies a person", Needs: notRegulated, run: (*run).verifyPerson},

@@ -126,8 +126,8 @@ type vaspBody struct {
 	URL  string `json:"url,omitempty" format:"uri" doc:"Its site." example:"https://www.kraken.com"`
 }
 
-// vaspListBody has no total, unlike other pages.
-type vaspListBody struct {
+// vaspListResponse has no total, unlike other pages.
+type vaspListResponse struct {
 	Data       []vaspBody `json:"data" doc:"Items of the page."`
 	HasMore    bool       `json:"hasMore" doc:"Whether there are more items."`
 	NextCursor string     `json:"nextCursor,omitempty" doc:"Cursor of the next page. Only if hasMore is true."`
@@ -146,8 +146,8 @@ func registerVASPs(a *httpapi.API, service ExternalAccounts) {
 		directory, err := service.VASPs(ctx)
 		providers, more := directory.After(in.Cursor.ID, in.Limit)
 		return page{providers, more}, err
-	}, func(p page) vaspListBody {
-		body := vaspListBody{Data: []vaspBody{}, HasMore: p.more}
+	}, func(p page) vaspListResponse {
+		body := vaspListResponse{Data: []vaspBody{}, HasMore: p.more}
 		for _, provider := range p.Directory {
 			body.Data = append(body.Data, vaspBody{provider.Name, provider.URL})
 		}

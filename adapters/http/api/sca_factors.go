@@ -66,7 +66,7 @@ type scaFactorList struct {
 }
 
 // object is a JSON object that is passed on as it is.
-var object = &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
+var object = &huma.Schema{Type: huma.TypeObject, AdditionalProperties: &huma.Schema{}}
 
 // relyingPartyFields say to a page how a passkey is made or used.
 var relyingPartyFields = []httpapi.Field{

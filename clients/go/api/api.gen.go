@@ -2084,6 +2084,33 @@ func (e CounterpartyFieldDefinitionName) Valid() bool {
 	}
 }
 
+// Defines values for CustomerAnnualIncomeRange.
+const (
+	CustomerAnnualIncomeRangeOVER1M        CustomerAnnualIncomeRange = "OVER_1M"
+	CustomerAnnualIncomeRangeRANGE100K250K CustomerAnnualIncomeRange = "RANGE_100K_250K"
+	CustomerAnnualIncomeRangeRANGE250K1M   CustomerAnnualIncomeRange = "RANGE_250K_1M"
+	CustomerAnnualIncomeRangeRANGE50K100K  CustomerAnnualIncomeRange = "RANGE_50K_100K"
+	CustomerAnnualIncomeRangeUNDER50K      CustomerAnnualIncomeRange = "UNDER_50K"
+)
+
+// Valid indicates whether the value is a known member of the CustomerAnnualIncomeRange enum.
+func (e CustomerAnnualIncomeRange) Valid() bool {
+	switch e {
+	case CustomerAnnualIncomeRangeOVER1M:
+		return true
+	case CustomerAnnualIncomeRangeRANGE100K250K:
+		return true
+	case CustomerAnnualIncomeRangeRANGE250K1M:
+		return true
+	case CustomerAnnualIncomeRangeRANGE50K100K:
+		return true
+	case CustomerAnnualIncomeRangeUNDER50K:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CustomerCustomerType.
 const (
 	CustomerCustomerTypeBUSINESS   CustomerCustomerType = "BUSINESS"
@@ -2096,6 +2123,60 @@ func (e CustomerCustomerType) Valid() bool {
 	case CustomerCustomerTypeBUSINESS:
 		return true
 	case CustomerCustomerTypeINDIVIDUAL:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CustomerExpectedMonthlyTransactionCount.
+const (
+	CustomerExpectedMonthlyTransactionCountCOUNT100TO500  CustomerExpectedMonthlyTransactionCount = "COUNT_100_TO_500"
+	CustomerExpectedMonthlyTransactionCountCOUNT10TO100   CustomerExpectedMonthlyTransactionCount = "COUNT_10_TO_100"
+	CustomerExpectedMonthlyTransactionCountCOUNT500TO1000 CustomerExpectedMonthlyTransactionCount = "COUNT_500_TO_1000"
+	CustomerExpectedMonthlyTransactionCountCOUNTOVER1000  CustomerExpectedMonthlyTransactionCount = "COUNT_OVER_1000"
+	CustomerExpectedMonthlyTransactionCountCOUNTUNDER10   CustomerExpectedMonthlyTransactionCount = "COUNT_UNDER_10"
+)
+
+// Valid indicates whether the value is a known member of the CustomerExpectedMonthlyTransactionCount enum.
+func (e CustomerExpectedMonthlyTransactionCount) Valid() bool {
+	switch e {
+	case CustomerExpectedMonthlyTransactionCountCOUNT100TO500:
+		return true
+	case CustomerExpectedMonthlyTransactionCountCOUNT10TO100:
+		return true
+	case CustomerExpectedMonthlyTransactionCountCOUNT500TO1000:
+		return true
+	case CustomerExpectedMonthlyTransactionCountCOUNTOVER1000:
+		return true
+	case CustomerExpectedMonthlyTransactionCountCOUNTUNDER10:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CustomerExpectedMonthlyTransactionVolume.
+const (
+	CustomerExpectedMonthlyTransactionVolumeVOLUME100KTO1M  CustomerExpectedMonthlyTransactionVolume = "VOLUME_100K_TO_1M"
+	CustomerExpectedMonthlyTransactionVolumeVOLUME10KTO100K CustomerExpectedMonthlyTransactionVolume = "VOLUME_10K_TO_100K"
+	CustomerExpectedMonthlyTransactionVolumeVOLUME1MTO10M   CustomerExpectedMonthlyTransactionVolume = "VOLUME_1M_TO_10M"
+	CustomerExpectedMonthlyTransactionVolumeVOLUMEOVER10M   CustomerExpectedMonthlyTransactionVolume = "VOLUME_OVER_10M"
+	CustomerExpectedMonthlyTransactionVolumeVOLUMEUNDER10K  CustomerExpectedMonthlyTransactionVolume = "VOLUME_UNDER_10K"
+)
+
+// Valid indicates whether the value is a known member of the CustomerExpectedMonthlyTransactionVolume enum.
+func (e CustomerExpectedMonthlyTransactionVolume) Valid() bool {
+	switch e {
+	case CustomerExpectedMonthlyTransactionVolumeVOLUME100KTO1M:
+		return true
+	case CustomerExpectedMonthlyTransactionVolumeVOLUME10KTO100K:
+		return true
+	case CustomerExpectedMonthlyTransactionVolumeVOLUME1MTO10M:
+		return true
+	case CustomerExpectedMonthlyTransactionVolumeVOLUMEOVER10M:
+		return true
+	case CustomerExpectedMonthlyTransactionVolumeVOLUMEUNDER10K:
 		return true
 	default:
 		return false
@@ -2150,6 +2231,225 @@ func (e CustomerKycStatus) Valid() bool {
 	}
 }
 
+// Defines values for CustomerNetWorthRange.
+const (
+	CustomerNetWorthRangeOVER25M       CustomerNetWorthRange = "OVER_25M"
+	CustomerNetWorthRangeRANGE100K500K CustomerNetWorthRange = "RANGE_100K_500K"
+	CustomerNetWorthRangeRANGE1M5M     CustomerNetWorthRange = "RANGE_1M_5M"
+	CustomerNetWorthRangeRANGE500K1M   CustomerNetWorthRange = "RANGE_500K_1M"
+	CustomerNetWorthRangeRANGE5M25M    CustomerNetWorthRange = "RANGE_5M_25M"
+	CustomerNetWorthRangeUNDER100K     CustomerNetWorthRange = "UNDER_100K"
+)
+
+// Valid indicates whether the value is a known member of the CustomerNetWorthRange enum.
+func (e CustomerNetWorthRange) Valid() bool {
+	switch e {
+	case CustomerNetWorthRangeOVER25M:
+		return true
+	case CustomerNetWorthRangeRANGE100K500K:
+		return true
+	case CustomerNetWorthRangeRANGE1M5M:
+		return true
+	case CustomerNetWorthRangeRANGE500K1M:
+		return true
+	case CustomerNetWorthRangeRANGE5M25M:
+		return true
+	case CustomerNetWorthRangeUNDER100K:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CustomerPepStatus.
+const (
+	CustomerPepStatusDOMESTIC          CustomerPepStatus = "DOMESTIC"
+	CustomerPepStatusFAMILYORASSOCIATE CustomerPepStatus = "FAMILY_OR_ASSOCIATE"
+	CustomerPepStatusFOREIGN           CustomerPepStatus = "FOREIGN"
+	CustomerPepStatusHIO               CustomerPepStatus = "HIO"
+	CustomerPepStatusNONE              CustomerPepStatus = "NONE"
+)
+
+// Valid indicates whether the value is a known member of the CustomerPepStatus enum.
+func (e CustomerPepStatus) Valid() bool {
+	switch e {
+	case CustomerPepStatusDOMESTIC:
+		return true
+	case CustomerPepStatusFAMILYORASSOCIATE:
+		return true
+	case CustomerPepStatusFOREIGN:
+		return true
+	case CustomerPepStatusHIO:
+		return true
+	case CustomerPepStatusNONE:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CustomerPurposeOfAccount.
+const (
+	CustomerPurposeOfAccountAPAUTOMATION             CustomerPurposeOfAccount = "AP_AUTOMATION"
+	CustomerPurposeOfAccountARAUTOMATION             CustomerPurposeOfAccount = "AR_AUTOMATION"
+	CustomerPurposeOfAccountCHARITABLEDONATIONS      CustomerPurposeOfAccount = "CHARITABLE_DONATIONS"
+	CustomerPurposeOfAccountCONTRACTORPAYOUTS        CustomerPurposeOfAccount = "CONTRACTOR_PAYOUTS"
+	CustomerPurposeOfAccountCREATORPAYOUTS           CustomerPurposeOfAccount = "CREATOR_PAYOUTS"
+	CustomerPurposeOfAccountCROSSBORDERB2B           CustomerPurposeOfAccount = "CROSS_BORDER_B2B"
+	CustomerPurposeOfAccountEMBEDDEDPAYMENTS         CustomerPurposeOfAccount = "EMBEDDED_PAYMENTS"
+	CustomerPurposeOfAccountEMPLOYEEPAYOUTS          CustomerPurposeOfAccount = "EMPLOYEE_PAYOUTS"
+	CustomerPurposeOfAccountMARKETPLACESELLERPAYOUTS CustomerPurposeOfAccount = "MARKETPLACE_SELLER_PAYOUTS"
+	CustomerPurposeOfAccountOTHER                    CustomerPurposeOfAccount = "OTHER"
+	CustomerPurposeOfAccountP2PTRANSFERS             CustomerPurposeOfAccount = "P2P_TRANSFERS"
+	CustomerPurposeOfAccountPLATFORMFEECOLLECTION    CustomerPurposeOfAccount = "PLATFORM_FEE_COLLECTION"
+	CustomerPurposeOfAccountSUPPLIERPAYMENTS         CustomerPurposeOfAccount = "SUPPLIER_PAYMENTS"
+)
+
+// Valid indicates whether the value is a known member of the CustomerPurposeOfAccount enum.
+func (e CustomerPurposeOfAccount) Valid() bool {
+	switch e {
+	case CustomerPurposeOfAccountAPAUTOMATION:
+		return true
+	case CustomerPurposeOfAccountARAUTOMATION:
+		return true
+	case CustomerPurposeOfAccountCHARITABLEDONATIONS:
+		return true
+	case CustomerPurposeOfAccountCONTRACTORPAYOUTS:
+		return true
+	case CustomerPurposeOfAccountCREATORPAYOUTS:
+		return true
+	case CustomerPurposeOfAccountCROSSBORDERB2B:
+		return true
+	case CustomerPurposeOfAccountEMBEDDEDPAYMENTS:
+		return true
+	case CustomerPurposeOfAccountEMPLOYEEPAYOUTS:
+		return true
+	case CustomerPurposeOfAccountMARKETPLACESELLERPAYOUTS:
+		return true
+	case CustomerPurposeOfAccountOTHER:
+		return true
+	case CustomerPurposeOfAccountP2PTRANSFERS:
+		return true
+	case CustomerPurposeOfAccountPLATFORMFEECOLLECTION:
+		return true
+	case CustomerPurposeOfAccountSUPPLIERPAYMENTS:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CustomerSourceOfFundsCategories.
+const (
+	CustomerSourceOfFundsCategoriesGIFT                 CustomerSourceOfFundsCategories = "GIFT"
+	CustomerSourceOfFundsCategoriesINHERITANCE          CustomerSourceOfFundsCategories = "INHERITANCE"
+	CustomerSourceOfFundsCategoriesINVESTMENTINCOME     CustomerSourceOfFundsCategories = "INVESTMENT_INCOME"
+	CustomerSourceOfFundsCategoriesLOAN                 CustomerSourceOfFundsCategories = "LOAN"
+	CustomerSourceOfFundsCategoriesOTHER                CustomerSourceOfFundsCategories = "OTHER"
+	CustomerSourceOfFundsCategoriesPENSION              CustomerSourceOfFundsCategories = "PENSION"
+	CustomerSourceOfFundsCategoriesRENTALINCOME         CustomerSourceOfFundsCategories = "RENTAL_INCOME"
+	CustomerSourceOfFundsCategoriesSALARY               CustomerSourceOfFundsCategories = "SALARY"
+	CustomerSourceOfFundsCategoriesSALEOFASSETS         CustomerSourceOfFundsCategories = "SALE_OF_ASSETS"
+	CustomerSourceOfFundsCategoriesSAVINGS              CustomerSourceOfFundsCategories = "SAVINGS"
+	CustomerSourceOfFundsCategoriesSELFEMPLOYMENTINCOME CustomerSourceOfFundsCategories = "SELF_EMPLOYMENT_INCOME"
+)
+
+// Valid indicates whether the value is a known member of the CustomerSourceOfFundsCategories enum.
+func (e CustomerSourceOfFundsCategories) Valid() bool {
+	switch e {
+	case CustomerSourceOfFundsCategoriesGIFT:
+		return true
+	case CustomerSourceOfFundsCategoriesINHERITANCE:
+		return true
+	case CustomerSourceOfFundsCategoriesINVESTMENTINCOME:
+		return true
+	case CustomerSourceOfFundsCategoriesLOAN:
+		return true
+	case CustomerSourceOfFundsCategoriesOTHER:
+		return true
+	case CustomerSourceOfFundsCategoriesPENSION:
+		return true
+	case CustomerSourceOfFundsCategoriesRENTALINCOME:
+		return true
+	case CustomerSourceOfFundsCategoriesSALARY:
+		return true
+	case CustomerSourceOfFundsCategoriesSALEOFASSETS:
+		return true
+	case CustomerSourceOfFundsCategoriesSAVINGS:
+		return true
+	case CustomerSourceOfFundsCategoriesSELFEMPLOYMENTINCOME:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CustomerSourceOfWealthCategories.
+const (
+	CustomerSourceOfWealthCategoriesBUSINESSINCOME CustomerSourceOfWealthCategories = "BUSINESS_INCOME"
+	CustomerSourceOfWealthCategoriesGIFT           CustomerSourceOfWealthCategories = "GIFT"
+	CustomerSourceOfWealthCategoriesINHERITANCE    CustomerSourceOfWealthCategories = "INHERITANCE"
+	CustomerSourceOfWealthCategoriesINVESTMENTS    CustomerSourceOfWealthCategories = "INVESTMENTS"
+	CustomerSourceOfWealthCategoriesOTHER          CustomerSourceOfWealthCategories = "OTHER"
+	CustomerSourceOfWealthCategoriesPROPERTYSALE   CustomerSourceOfWealthCategories = "PROPERTY_SALE"
+	CustomerSourceOfWealthCategoriesRETIREMENT     CustomerSourceOfWealthCategories = "RETIREMENT"
+	CustomerSourceOfWealthCategoriesSALARY         CustomerSourceOfWealthCategories = "SALARY"
+	CustomerSourceOfWealthCategoriesSAVINGS        CustomerSourceOfWealthCategories = "SAVINGS"
+)
+
+// Valid indicates whether the value is a known member of the CustomerSourceOfWealthCategories enum.
+func (e CustomerSourceOfWealthCategories) Valid() bool {
+	switch e {
+	case CustomerSourceOfWealthCategoriesBUSINESSINCOME:
+		return true
+	case CustomerSourceOfWealthCategoriesGIFT:
+		return true
+	case CustomerSourceOfWealthCategoriesINHERITANCE:
+		return true
+	case CustomerSourceOfWealthCategoriesINVESTMENTS:
+		return true
+	case CustomerSourceOfWealthCategoriesOTHER:
+		return true
+	case CustomerSourceOfWealthCategoriesPROPERTYSALE:
+		return true
+	case CustomerSourceOfWealthCategoriesRETIREMENT:
+		return true
+	case CustomerSourceOfWealthCategoriesSALARY:
+		return true
+	case CustomerSourceOfWealthCategoriesSAVINGS:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CustomerCreateRequestAnnualIncomeRange.
+const (
+	CustomerCreateRequestAnnualIncomeRangeOVER1M        CustomerCreateRequestAnnualIncomeRange = "OVER_1M"
+	CustomerCreateRequestAnnualIncomeRangeRANGE100K250K CustomerCreateRequestAnnualIncomeRange = "RANGE_100K_250K"
+	CustomerCreateRequestAnnualIncomeRangeRANGE250K1M   CustomerCreateRequestAnnualIncomeRange = "RANGE_250K_1M"
+	CustomerCreateRequestAnnualIncomeRangeRANGE50K100K  CustomerCreateRequestAnnualIncomeRange = "RANGE_50K_100K"
+	CustomerCreateRequestAnnualIncomeRangeUNDER50K      CustomerCreateRequestAnnualIncomeRange = "UNDER_50K"
+)
+
+// Valid indicates whether the value is a known member of the CustomerCreateRequestAnnualIncomeRange enum.
+func (e CustomerCreateRequestAnnualIncomeRange) Valid() bool {
+	switch e {
+	case CustomerCreateRequestAnnualIncomeRangeOVER1M:
+		return true
+	case CustomerCreateRequestAnnualIncomeRangeRANGE100K250K:
+		return true
+	case CustomerCreateRequestAnnualIncomeRangeRANGE250K1M:
+		return true
+	case CustomerCreateRequestAnnualIncomeRangeRANGE50K100K:
+		return true
+	case CustomerCreateRequestAnnualIncomeRangeUNDER50K:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CustomerCreateRequestCustomerType.
 const (
 	CustomerCreateRequestCustomerTypeBUSINESS   CustomerCreateRequestCustomerType = "BUSINESS"
@@ -2162,6 +2462,252 @@ func (e CustomerCreateRequestCustomerType) Valid() bool {
 	case CustomerCreateRequestCustomerTypeBUSINESS:
 		return true
 	case CustomerCreateRequestCustomerTypeINDIVIDUAL:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CustomerCreateRequestExpectedMonthlyTransactionCount.
+const (
+	CustomerCreateRequestExpectedMonthlyTransactionCountCOUNT100TO500  CustomerCreateRequestExpectedMonthlyTransactionCount = "COUNT_100_TO_500"
+	CustomerCreateRequestExpectedMonthlyTransactionCountCOUNT10TO100   CustomerCreateRequestExpectedMonthlyTransactionCount = "COUNT_10_TO_100"
+	CustomerCreateRequestExpectedMonthlyTransactionCountCOUNT500TO1000 CustomerCreateRequestExpectedMonthlyTransactionCount = "COUNT_500_TO_1000"
+	CustomerCreateRequestExpectedMonthlyTransactionCountCOUNTOVER1000  CustomerCreateRequestExpectedMonthlyTransactionCount = "COUNT_OVER_1000"
+	CustomerCreateRequestExpectedMonthlyTransactionCountCOUNTUNDER10   CustomerCreateRequestExpectedMonthlyTransactionCount = "COUNT_UNDER_10"
+)
+
+// Valid indicates whether the value is a known member of the CustomerCreateRequestExpectedMonthlyTransactionCount enum.
+func (e CustomerCreateRequestExpectedMonthlyTransactionCount) Valid() bool {
+	switch e {
+	case CustomerCreateRequestExpectedMonthlyTransactionCountCOUNT100TO500:
+		return true
+	case CustomerCreateRequestExpectedMonthlyTransactionCountCOUNT10TO100:
+		return true
+	case CustomerCreateRequestExpectedMonthlyTransactionCountCOUNT500TO1000:
+		return true
+	case CustomerCreateRequestExpectedMonthlyTransactionCountCOUNTOVER1000:
+		return true
+	case CustomerCreateRequestExpectedMonthlyTransactionCountCOUNTUNDER10:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CustomerCreateRequestExpectedMonthlyTransactionVolume.
+const (
+	CustomerCreateRequestExpectedMonthlyTransactionVolumeVOLUME100KTO1M  CustomerCreateRequestExpectedMonthlyTransactionVolume = "VOLUME_100K_TO_1M"
+	CustomerCreateRequestExpectedMonthlyTransactionVolumeVOLUME10KTO100K CustomerCreateRequestExpectedMonthlyTransactionVolume = "VOLUME_10K_TO_100K"
+	CustomerCreateRequestExpectedMonthlyTransactionVolumeVOLUME1MTO10M   CustomerCreateRequestExpectedMonthlyTransactionVolume = "VOLUME_1M_TO_10M"
+	CustomerCreateRequestExpectedMonthlyTransactionVolumeVOLUMEOVER10M   CustomerCreateRequestExpectedMonthlyTransactionVolume = "VOLUME_OVER_10M"
+	CustomerCreateRequestExpectedMonthlyTransactionVolumeVOLUMEUNDER10K  CustomerCreateRequestExpectedMonthlyTransactionVolume = "VOLUME_UNDER_10K"
+)
+
+// Valid indicates whether the value is a known member of the CustomerCreateRequestExpectedMonthlyTransactionVolume enum.
+func (e CustomerCreateRequestExpectedMonthlyTransactionVolume) Valid() bool {
+	switch e {
+	case CustomerCreateRequestExpectedMonthlyTransactionVolumeVOLUME100KTO1M:
+		return true
+	case CustomerCreateRequestExpectedMonthlyTransactionVolumeVOLUME10KTO100K:
+		return true
+	case CustomerCreateRequestExpectedMonthlyTransactionVolumeVOLUME1MTO10M:
+		return true
+	case CustomerCreateRequestExpectedMonthlyTransactionVolumeVOLUMEOVER10M:
+		return true
+	case CustomerCreateRequestExpectedMonthlyTransactionVolumeVOLUMEUNDER10K:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CustomerCreateRequestNetWorthRange.
+const (
+	CustomerCreateRequestNetWorthRangeOVER25M       CustomerCreateRequestNetWorthRange = "OVER_25M"
+	CustomerCreateRequestNetWorthRangeRANGE100K500K CustomerCreateRequestNetWorthRange = "RANGE_100K_500K"
+	CustomerCreateRequestNetWorthRangeRANGE1M5M     CustomerCreateRequestNetWorthRange = "RANGE_1M_5M"
+	CustomerCreateRequestNetWorthRangeRANGE500K1M   CustomerCreateRequestNetWorthRange = "RANGE_500K_1M"
+	CustomerCreateRequestNetWorthRangeRANGE5M25M    CustomerCreateRequestNetWorthRange = "RANGE_5M_25M"
+	CustomerCreateRequestNetWorthRangeUNDER100K     CustomerCreateRequestNetWorthRange = "UNDER_100K"
+)
+
+// Valid indicates whether the value is a known member of the CustomerCreateRequestNetWorthRange enum.
+func (e CustomerCreateRequestNetWorthRange) Valid() bool {
+	switch e {
+	case CustomerCreateRequestNetWorthRangeOVER25M:
+		return true
+	case CustomerCreateRequestNetWorthRangeRANGE100K500K:
+		return true
+	case CustomerCreateRequestNetWorthRangeRANGE1M5M:
+		return true
+	case CustomerCreateRequestNetWorthRangeRANGE500K1M:
+		return true
+	case CustomerCreateRequestNetWorthRangeRANGE5M25M:
+		return true
+	case CustomerCreateRequestNetWorthRangeUNDER100K:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CustomerCreateRequestPepStatus.
+const (
+	CustomerCreateRequestPepStatusDOMESTIC          CustomerCreateRequestPepStatus = "DOMESTIC"
+	CustomerCreateRequestPepStatusFAMILYORASSOCIATE CustomerCreateRequestPepStatus = "FAMILY_OR_ASSOCIATE"
+	CustomerCreateRequestPepStatusFOREIGN           CustomerCreateRequestPepStatus = "FOREIGN"
+	CustomerCreateRequestPepStatusHIO               CustomerCreateRequestPepStatus = "HIO"
+	CustomerCreateRequestPepStatusNONE              CustomerCreateRequestPepStatus = "NONE"
+)
+
+// Valid indicates whether the value is a known member of the CustomerCreateRequestPepStatus enum.
+func (e CustomerCreateRequestPepStatus) Valid() bool {
+	switch e {
+	case CustomerCreateRequestPepStatusDOMESTIC:
+		return true
+	case CustomerCreateRequestPepStatusFAMILYORASSOCIATE:
+		return true
+	case CustomerCreateRequestPepStatusFOREIGN:
+		return true
+	case CustomerCreateRequestPepStatusHIO:
+		return true
+	case CustomerCreateRequestPepStatusNONE:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CustomerCreateRequestPurposeOfAccount.
+const (
+	CustomerCreateRequestPurposeOfAccountAPAUTOMATION             CustomerCreateRequestPurposeOfAccount = "AP_AUTOMATION"
+	CustomerCreateRequestPurposeOfAccountARAUTOMATION             CustomerCreateRequestPurposeOfAccount = "AR_AUTOMATION"
+	CustomerCreateRequestPurposeOfAccountCHARITABLEDONATIONS      CustomerCreateRequestPurposeOfAccount = "CHARITABLE_DONATIONS"
+	CustomerCreateRequestPurposeOfAccountCONTRACTORPAYOUTS        CustomerCreateRequestPurposeOfAccount = "CONTRACTOR_PAYOUTS"
+	CustomerCreateRequestPurposeOfAccountCREATORPAYOUTS           CustomerCreateRequestPurposeOfAccount = "CREATOR_PAYOUTS"
+	CustomerCreateRequestPurposeOfAccountCROSSBORDERB2B           CustomerCreateRequestPurposeOfAccount = "CROSS_BORDER_B2B"
+	CustomerCreateRequestPurposeOfAccountEMBEDDEDPAYMENTS         CustomerCreateRequestPurposeOfAccount = "EMBEDDED_PAYMENTS"
+	CustomerCreateRequestPurposeOfAccountEMPLOYEEPAYOUTS          CustomerCreateRequestPurposeOfAccount = "EMPLOYEE_PAYOUTS"
+	CustomerCreateRequestPurposeOfAccountMARKETPLACESELLERPAYOUTS CustomerCreateRequestPurposeOfAccount = "MARKETPLACE_SELLER_PAYOUTS"
+	CustomerCreateRequestPurposeOfAccountOTHER                    CustomerCreateRequestPurposeOfAccount = "OTHER"
+	CustomerCreateRequestPurposeOfAccountP2PTRANSFERS             CustomerCreateRequestPurposeOfAccount = "P2P_TRANSFERS"
+	CustomerCreateRequestPurposeOfAccountPLATFORMFEECOLLECTION    CustomerCreateRequestPurposeOfAccount = "PLATFORM_FEE_COLLECTION"
+	CustomerCreateRequestPurposeOfAccountSUPPLIERPAYMENTS         CustomerCreateRequestPurposeOfAccount = "SUPPLIER_PAYMENTS"
+)
+
+// Valid indicates whether the value is a known member of the CustomerCreateRequestPurposeOfAccount enum.
+func (e CustomerCreateRequestPurposeOfAccount) Valid() bool {
+	switch e {
+	case CustomerCreateRequestPurposeOfAccountAPAUTOMATION:
+		return true
+	case CustomerCreateRequestPurposeOfAccountARAUTOMATION:
+		return true
+	case CustomerCreateRequestPurposeOfAccountCHARITABLEDONATIONS:
+		return true
+	case CustomerCreateRequestPurposeOfAccountCONTRACTORPAYOUTS:
+		return true
+	case CustomerCreateRequestPurposeOfAccountCREATORPAYOUTS:
+		return true
+	case CustomerCreateRequestPurposeOfAccountCROSSBORDERB2B:
+		return true
+	case CustomerCreateRequestPurposeOfAccountEMBEDDEDPAYMENTS:
+		return true
+	case CustomerCreateRequestPurposeOfAccountEMPLOYEEPAYOUTS:
+		return true
+	case CustomerCreateRequestPurposeOfAccountMARKETPLACESELLERPAYOUTS:
+		return true
+	case CustomerCreateRequestPurposeOfAccountOTHER:
+		return true
+	case CustomerCreateRequestPurposeOfAccountP2PTRANSFERS:
+		return true
+	case CustomerCreateRequestPurposeOfAccountPLATFORMFEECOLLECTION:
+		return true
+	case CustomerCreateRequestPurposeOfAccountSUPPLIERPAYMENTS:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CustomerCreateRequestSourceOfFundsCategories.
+const (
+	CustomerCreateRequestSourceOfFundsCategoriesGIFT                 CustomerCreateRequestSourceOfFundsCategories = "GIFT"
+	CustomerCreateRequestSourceOfFundsCategoriesINHERITANCE          CustomerCreateRequestSourceOfFundsCategories = "INHERITANCE"
+	CustomerCreateRequestSourceOfFundsCategoriesINVESTMENTINCOME     CustomerCreateRequestSourceOfFundsCategories = "INVESTMENT_INCOME"
+	CustomerCreateRequestSourceOfFundsCategoriesLOAN                 CustomerCreateRequestSourceOfFundsCategories = "LOAN"
+	CustomerCreateRequestSourceOfFundsCategoriesOTHER                CustomerCreateRequestSourceOfFundsCategories = "OTHER"
+	CustomerCreateRequestSourceOfFundsCategoriesPENSION              CustomerCreateRequestSourceOfFundsCategories = "PENSION"
+	CustomerCreateRequestSourceOfFundsCategoriesRENTALINCOME         CustomerCreateRequestSourceOfFundsCategories = "RENTAL_INCOME"
+	CustomerCreateRequestSourceOfFundsCategoriesSALARY               CustomerCreateRequestSourceOfFundsCategories = "SALARY"
+	CustomerCreateRequestSourceOfFundsCategoriesSALEOFASSETS         CustomerCreateRequestSourceOfFundsCategories = "SALE_OF_ASSETS"
+	CustomerCreateRequestSourceOfFundsCategoriesSAVINGS              CustomerCreateRequestSourceOfFundsCategories = "SAVINGS"
+	CustomerCreateRequestSourceOfFundsCategoriesSELFEMPLOYMENTINCOME CustomerCreateRequestSourceOfFundsCategories = "SELF_EMPLOYMENT_INCOME"
+)
+
+// Valid indicates whether the value is a known member of the CustomerCreateRequestSourceOfFundsCategories enum.
+func (e CustomerCreateRequestSourceOfFundsCategories) Valid() bool {
+	switch e {
+	case CustomerCreateRequestSourceOfFundsCategoriesGIFT:
+		return true
+	case CustomerCreateRequestSourceOfFundsCategoriesINHERITANCE:
+		return true
+	case CustomerCreateRequestSourceOfFundsCategoriesINVESTMENTINCOME:
+		return true
+	case CustomerCreateRequestSourceOfFundsCategoriesLOAN:
+		return true
+	case CustomerCreateRequestSourceOfFundsCategoriesOTHER:
+		return true
+	case CustomerCreateRequestSourceOfFundsCategoriesPENSION:
+		return true
+	case CustomerCreateRequestSourceOfFundsCategoriesRENTALINCOME:
+		return true
+	case CustomerCreateRequestSourceOfFundsCategoriesSALARY:
+		return true
+	case CustomerCreateRequestSourceOfFundsCategoriesSALEOFASSETS:
+		return true
+	case CustomerCreateRequestSourceOfFundsCategoriesSAVINGS:
+		return true
+	case CustomerCreateRequestSourceOfFundsCategoriesSELFEMPLOYMENTINCOME:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CustomerCreateRequestSourceOfWealthCategories.
+const (
+	CustomerCreateRequestSourceOfWealthCategoriesBUSINESSINCOME CustomerCreateRequestSourceOfWealthCategories = "BUSINESS_INCOME"
+	CustomerCreateRequestSourceOfWealthCategoriesGIFT           CustomerCreateRequestSourceOfWealthCategories = "GIFT"
+	CustomerCreateRequestSourceOfWealthCategoriesINHERITANCE    CustomerCreateRequestSourceOfWealthCategories = "INHERITANCE"
+	CustomerCreateRequestSourceOfWealthCategoriesINVESTMENTS    CustomerCreateRequestSourceOfWealthCategories = "INVESTMENTS"
+	CustomerCreateRequestSourceOfWealthCategoriesOTHER          CustomerCreateRequestSourceOfWealthCategories = "OTHER"
+	CustomerCreateRequestSourceOfWealthCategoriesPROPERTYSALE   CustomerCreateRequestSourceOfWealthCategories = "PROPERTY_SALE"
+	CustomerCreateRequestSourceOfWealthCategoriesRETIREMENT     CustomerCreateRequestSourceOfWealthCategories = "RETIREMENT"
+	CustomerCreateRequestSourceOfWealthCategoriesSALARY         CustomerCreateRequestSourceOfWealthCategories = "SALARY"
+	CustomerCreateRequestSourceOfWealthCategoriesSAVINGS        CustomerCreateRequestSourceOfWealthCategories = "SAVINGS"
+)
+
+// Valid indicates whether the value is a known member of the CustomerCreateRequestSourceOfWealthCategories enum.
+func (e CustomerCreateRequestSourceOfWealthCategories) Valid() bool {
+	switch e {
+	case CustomerCreateRequestSourceOfWealthCategoriesBUSINESSINCOME:
+		return true
+	case CustomerCreateRequestSourceOfWealthCategoriesGIFT:
+		return true
+	case CustomerCreateRequestSourceOfWealthCategoriesINHERITANCE:
+		return true
+	case CustomerCreateRequestSourceOfWealthCategoriesINVESTMENTS:
+		return true
+	case CustomerCreateRequestSourceOfWealthCategoriesOTHER:
+		return true
+	case CustomerCreateRequestSourceOfWealthCategoriesPROPERTYSALE:
+		return true
+	case CustomerCreateRequestSourceOfWealthCategoriesRETIREMENT:
+		return true
+	case CustomerCreateRequestSourceOfWealthCategoriesSALARY:
+		return true
+	case CustomerCreateRequestSourceOfWealthCategoriesSAVINGS:
 		return true
 	default:
 		return false
@@ -2255,6 +2801,33 @@ func (e CustomerStatusWebhookType) Valid() bool {
 	}
 }
 
+// Defines values for CustomerUpdateRequestAnnualIncomeRange.
+const (
+	CustomerUpdateRequestAnnualIncomeRangeOVER1M        CustomerUpdateRequestAnnualIncomeRange = "OVER_1M"
+	CustomerUpdateRequestAnnualIncomeRangeRANGE100K250K CustomerUpdateRequestAnnualIncomeRange = "RANGE_100K_250K"
+	CustomerUpdateRequestAnnualIncomeRangeRANGE250K1M   CustomerUpdateRequestAnnualIncomeRange = "RANGE_250K_1M"
+	CustomerUpdateRequestAnnualIncomeRangeRANGE50K100K  CustomerUpdateRequestAnnualIncomeRange = "RANGE_50K_100K"
+	CustomerUpdateRequestAnnualIncomeRangeUNDER50K      CustomerUpdateRequestAnnualIncomeRange = "UNDER_50K"
+)
+
+// Valid indicates whether the value is a known member of the CustomerUpdateRequestAnnualIncomeRange enum.
+func (e CustomerUpdateRequestAnnualIncomeRange) Valid() bool {
+	switch e {
+	case CustomerUpdateRequestAnnualIncomeRangeOVER1M:
+		return true
+	case CustomerUpdateRequestAnnualIncomeRangeRANGE100K250K:
+		return true
+	case CustomerUpdateRequestAnnualIncomeRangeRANGE250K1M:
+		return true
+	case CustomerUpdateRequestAnnualIncomeRangeRANGE50K100K:
+		return true
+	case CustomerUpdateRequestAnnualIncomeRangeUNDER50K:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CustomerUpdateRequestCustomerType.
 const (
 	CustomerUpdateRequestCustomerTypeBUSINESS   CustomerUpdateRequestCustomerType = "BUSINESS"
@@ -2267,6 +2840,252 @@ func (e CustomerUpdateRequestCustomerType) Valid() bool {
 	case CustomerUpdateRequestCustomerTypeBUSINESS:
 		return true
 	case CustomerUpdateRequestCustomerTypeINDIVIDUAL:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CustomerUpdateRequestExpectedMonthlyTransactionCount.
+const (
+	CustomerUpdateRequestExpectedMonthlyTransactionCountCOUNT100TO500  CustomerUpdateRequestExpectedMonthlyTransactionCount = "COUNT_100_TO_500"
+	CustomerUpdateRequestExpectedMonthlyTransactionCountCOUNT10TO100   CustomerUpdateRequestExpectedMonthlyTransactionCount = "COUNT_10_TO_100"
+	CustomerUpdateRequestExpectedMonthlyTransactionCountCOUNT500TO1000 CustomerUpdateRequestExpectedMonthlyTransactionCount = "COUNT_500_TO_1000"
+	CustomerUpdateRequestExpectedMonthlyTransactionCountCOUNTOVER1000  CustomerUpdateRequestExpectedMonthlyTransactionCount = "COUNT_OVER_1000"
+	CustomerUpdateRequestExpectedMonthlyTransactionCountCOUNTUNDER10   CustomerUpdateRequestExpectedMonthlyTransactionCount = "COUNT_UNDER_10"
+)
+
+// Valid indicates whether the value is a known member of the CustomerUpdateRequestExpectedMonthlyTransactionCount enum.
+func (e CustomerUpdateRequestExpectedMonthlyTransactionCount) Valid() bool {
+	switch e {
+	case CustomerUpdateRequestExpectedMonthlyTransactionCountCOUNT100TO500:
+		return true
+	case CustomerUpdateRequestExpectedMonthlyTransactionCountCOUNT10TO100:
+		return true
+	case CustomerUpdateRequestExpectedMonthlyTransactionCountCOUNT500TO1000:
+		return true
+	case CustomerUpdateRequestExpectedMonthlyTransactionCountCOUNTOVER1000:
+		return true
+	case CustomerUpdateRequestExpectedMonthlyTransactionCountCOUNTUNDER10:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CustomerUpdateRequestExpectedMonthlyTransactionVolume.
+const (
+	CustomerUpdateRequestExpectedMonthlyTransactionVolumeVOLUME100KTO1M  CustomerUpdateRequestExpectedMonthlyTransactionVolume = "VOLUME_100K_TO_1M"
+	CustomerUpdateRequestExpectedMonthlyTransactionVolumeVOLUME10KTO100K CustomerUpdateRequestExpectedMonthlyTransactionVolume = "VOLUME_10K_TO_100K"
+	CustomerUpdateRequestExpectedMonthlyTransactionVolumeVOLUME1MTO10M   CustomerUpdateRequestExpectedMonthlyTransactionVolume = "VOLUME_1M_TO_10M"
+	CustomerUpdateRequestExpectedMonthlyTransactionVolumeVOLUMEOVER10M   CustomerUpdateRequestExpectedMonthlyTransactionVolume = "VOLUME_OVER_10M"
+	CustomerUpdateRequestExpectedMonthlyTransactionVolumeVOLUMEUNDER10K  CustomerUpdateRequestExpectedMonthlyTransactionVolume = "VOLUME_UNDER_10K"
+)
+
+// Valid indicates whether the value is a known member of the CustomerUpdateRequestExpectedMonthlyTransactionVolume enum.
+func (e CustomerUpdateRequestExpectedMonthlyTransactionVolume) Valid() bool {
+	switch e {
+	case CustomerUpdateRequestExpectedMonthlyTransactionVolumeVOLUME100KTO1M:
+		return true
+	case CustomerUpdateRequestExpectedMonthlyTransactionVolumeVOLUME10KTO100K:
+		return true
+	case CustomerUpdateRequestExpectedMonthlyTransactionVolumeVOLUME1MTO10M:
+		return true
+	case CustomerUpdateRequestExpectedMonthlyTransactionVolumeVOLUMEOVER10M:
+		return true
+	case CustomerUpdateRequestExpectedMonthlyTransactionVolumeVOLUMEUNDER10K:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CustomerUpdateRequestNetWorthRange.
+const (
+	CustomerUpdateRequestNetWorthRangeOVER25M       CustomerUpdateRequestNetWorthRange = "OVER_25M"
+	CustomerUpdateRequestNetWorthRangeRANGE100K500K CustomerUpdateRequestNetWorthRange = "RANGE_100K_500K"
+	CustomerUpdateRequestNetWorthRangeRANGE1M5M     CustomerUpdateRequestNetWorthRange = "RANGE_1M_5M"
+	CustomerUpdateRequestNetWorthRangeRANGE500K1M   CustomerUpdateRequestNetWorthRange = "RANGE_500K_1M"
+	CustomerUpdateRequestNetWorthRangeRANGE5M25M    CustomerUpdateRequestNetWorthRange = "RANGE_5M_25M"
+	CustomerUpdateRequestNetWorthRangeUNDER100K     CustomerUpdateRequestNetWorthRange = "UNDER_100K"
+)
+
+// Valid indicates whether the value is a known member of the CustomerUpdateRequestNetWorthRange enum.
+func (e CustomerUpdateRequestNetWorthRange) Valid() bool {
+	switch e {
+	case CustomerUpdateRequestNetWorthRangeOVER25M:
+		return true
+	case CustomerUpdateRequestNetWorthRangeRANGE100K500K:
+		return true
+	case CustomerUpdateRequestNetWorthRangeRANGE1M5M:
+		return true
+	case CustomerUpdateRequestNetWorthRangeRANGE500K1M:
+		return true
+	case CustomerUpdateRequestNetWorthRangeRANGE5M25M:
+		return true
+	case CustomerUpdateRequestNetWorthRangeUNDER100K:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CustomerUpdateRequestPepStatus.
+const (
+	CustomerUpdateRequestPepStatusDOMESTIC          CustomerUpdateRequestPepStatus = "DOMESTIC"
+	CustomerUpdateRequestPepStatusFAMILYORASSOCIATE CustomerUpdateRequestPepStatus = "FAMILY_OR_ASSOCIATE"
+	CustomerUpdateRequestPepStatusFOREIGN           CustomerUpdateRequestPepStatus = "FOREIGN"
+	CustomerUpdateRequestPepStatusHIO               CustomerUpdateRequestPepStatus = "HIO"
+	CustomerUpdateRequestPepStatusNONE              CustomerUpdateRequestPepStatus = "NONE"
+)
+
+// Valid indicates whether the value is a known member of the CustomerUpdateRequestPepStatus enum.
+func (e CustomerUpdateRequestPepStatus) Valid() bool {
+	switch e {
+	case CustomerUpdateRequestPepStatusDOMESTIC:
+		return true
+	case CustomerUpdateRequestPepStatusFAMILYORASSOCIATE:
+		return true
+	case CustomerUpdateRequestPepStatusFOREIGN:
+		return true
+	case CustomerUpdateRequestPepStatusHIO:
+		return true
+	case CustomerUpdateRequestPepStatusNONE:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CustomerUpdateRequestPurposeOfAccount.
+const (
+	CustomerUpdateRequestPurposeOfAccountAPAUTOMATION             CustomerUpdateRequestPurposeOfAccount = "AP_AUTOMATION"
+	CustomerUpdateRequestPurposeOfAccountARAUTOMATION             CustomerUpdateRequestPurposeOfAccount = "AR_AUTOMATION"
+	CustomerUpdateRequestPurposeOfAccountCHARITABLEDONATIONS      CustomerUpdateRequestPurposeOfAccount = "CHARITABLE_DONATIONS"
+	CustomerUpdateRequestPurposeOfAccountCONTRACTORPAYOUTS        CustomerUpdateRequestPurposeOfAccount = "CONTRACTOR_PAYOUTS"
+	CustomerUpdateRequestPurposeOfAccountCREATORPAYOUTS           CustomerUpdateRequestPurposeOfAccount = "CREATOR_PAYOUTS"
+	CustomerUpdateRequestPurposeOfAccountCROSSBORDERB2B           CustomerUpdateRequestPurposeOfAccount = "CROSS_BORDER_B2B"
+	CustomerUpdateRequestPurposeOfAccountEMBEDDEDPAYMENTS         CustomerUpdateRequestPurposeOfAccount = "EMBEDDED_PAYMENTS"
+	CustomerUpdateRequestPurposeOfAccountEMPLOYEEPAYOUTS          CustomerUpdateRequestPurposeOfAccount = "EMPLOYEE_PAYOUTS"
+	CustomerUpdateRequestPurposeOfAccountMARKETPLACESELLERPAYOUTS CustomerUpdateRequestPurposeOfAccount = "MARKETPLACE_SELLER_PAYOUTS"
+	CustomerUpdateRequestPurposeOfAccountOTHER                    CustomerUpdateRequestPurposeOfAccount = "OTHER"
+	CustomerUpdateRequestPurposeOfAccountP2PTRANSFERS             CustomerUpdateRequestPurposeOfAccount = "P2P_TRANSFERS"
+	CustomerUpdateRequestPurposeOfAccountPLATFORMFEECOLLECTION    CustomerUpdateRequestPurposeOfAccount = "PLATFORM_FEE_COLLECTION"
+	CustomerUpdateRequestPurposeOfAccountSUPPLIERPAYMENTS         CustomerUpdateRequestPurposeOfAccount = "SUPPLIER_PAYMENTS"
+)
+
+// Valid indicates whether the value is a known member of the CustomerUpdateRequestPurposeOfAccount enum.
+func (e CustomerUpdateRequestPurposeOfAccount) Valid() bool {
+	switch e {
+	case CustomerUpdateRequestPurposeOfAccountAPAUTOMATION:
+		return true
+	case CustomerUpdateRequestPurposeOfAccountARAUTOMATION:
+		return true
+	case CustomerUpdateRequestPurposeOfAccountCHARITABLEDONATIONS:
+		return true
+	case CustomerUpdateRequestPurposeOfAccountCONTRACTORPAYOUTS:
+		return true
+	case CustomerUpdateRequestPurposeOfAccountCREATORPAYOUTS:
+		return true
+	case CustomerUpdateRequestPurposeOfAccountCROSSBORDERB2B:
+		return true
+	case CustomerUpdateRequestPurposeOfAccountEMBEDDEDPAYMENTS:
+		return true
+	case CustomerUpdateRequestPurposeOfAccountEMPLOYEEPAYOUTS:
+		return true
+	case CustomerUpdateRequestPurposeOfAccountMARKETPLACESELLERPAYOUTS:
+		return true
+	case CustomerUpdateRequestPurposeOfAccountOTHER:
+		return true
+	case CustomerUpdateRequestPurposeOfAccountP2PTRANSFERS:
+		return true
+	case CustomerUpdateRequestPurposeOfAccountPLATFORMFEECOLLECTION:
+		return true
+	case CustomerUpdateRequestPurposeOfAccountSUPPLIERPAYMENTS:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CustomerUpdateRequestSourceOfFundsCategories.
+const (
+	CustomerUpdateRequestSourceOfFundsCategoriesGIFT                 CustomerUpdateRequestSourceOfFundsCategories = "GIFT"
+	CustomerUpdateRequestSourceOfFundsCategoriesINHERITANCE          CustomerUpdateRequestSourceOfFundsCategories = "INHERITANCE"
+	CustomerUpdateRequestSourceOfFundsCategoriesINVESTMENTINCOME     CustomerUpdateRequestSourceOfFundsCategories = "INVESTMENT_INCOME"
+	CustomerUpdateRequestSourceOfFundsCategoriesLOAN                 CustomerUpdateRequestSourceOfFundsCategories = "LOAN"
+	CustomerUpdateRequestSourceOfFundsCategoriesOTHER                CustomerUpdateRequestSourceOfFundsCategories = "OTHER"
+	CustomerUpdateRequestSourceOfFundsCategoriesPENSION              CustomerUpdateRequestSourceOfFundsCategories = "PENSION"
+	CustomerUpdateRequestSourceOfFundsCategoriesRENTALINCOME         CustomerUpdateRequestSourceOfFundsCategories = "RENTAL_INCOME"
+	CustomerUpdateRequestSourceOfFundsCategoriesSALARY               CustomerUpdateRequestSourceOfFundsCategories = "SALARY"
+	CustomerUpdateRequestSourceOfFundsCategoriesSALEOFASSETS         CustomerUpdateRequestSourceOfFundsCategories = "SALE_OF_ASSETS"
+	CustomerUpdateRequestSourceOfFundsCategoriesSAVINGS              CustomerUpdateRequestSourceOfFundsCategories = "SAVINGS"
+	CustomerUpdateRequestSourceOfFundsCategoriesSELFEMPLOYMENTINCOME CustomerUpdateRequestSourceOfFundsCategories = "SELF_EMPLOYMENT_INCOME"
+)
+
+// Valid indicates whether the value is a known member of the CustomerUpdateRequestSourceOfFundsCategories enum.
+func (e CustomerUpdateRequestSourceOfFundsCategories) Valid() bool {
+	switch e {
+	case CustomerUpdateRequestSourceOfFundsCategoriesGIFT:
+		return true
+	case CustomerUpdateRequestSourceOfFundsCategoriesINHERITANCE:
+		return true
+	case CustomerUpdateRequestSourceOfFundsCategoriesINVESTMENTINCOME:
+		return true
+	case CustomerUpdateRequestSourceOfFundsCategoriesLOAN:
+		return true
+	case CustomerUpdateRequestSourceOfFundsCategoriesOTHER:
+		return true
+	case CustomerUpdateRequestSourceOfFundsCategoriesPENSION:
+		return true
+	case CustomerUpdateRequestSourceOfFundsCategoriesRENTALINCOME:
+		return true
+	case CustomerUpdateRequestSourceOfFundsCategoriesSALARY:
+		return true
+	case CustomerUpdateRequestSourceOfFundsCategoriesSALEOFASSETS:
+		return true
+	case CustomerUpdateRequestSourceOfFundsCategoriesSAVINGS:
+		return true
+	case CustomerUpdateRequestSourceOfFundsCategoriesSELFEMPLOYMENTINCOME:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CustomerUpdateRequestSourceOfWealthCategories.
+const (
+	CustomerUpdateRequestSourceOfWealthCategoriesBUSINESSINCOME CustomerUpdateRequestSourceOfWealthCategories = "BUSINESS_INCOME"
+	CustomerUpdateRequestSourceOfWealthCategoriesGIFT           CustomerUpdateRequestSourceOfWealthCategories = "GIFT"
+	CustomerUpdateRequestSourceOfWealthCategoriesINHERITANCE    CustomerUpdateRequestSourceOfWealthCategories = "INHERITANCE"
+	CustomerUpdateRequestSourceOfWealthCategoriesINVESTMENTS    CustomerUpdateRequestSourceOfWealthCategories = "INVESTMENTS"
+	CustomerUpdateRequestSourceOfWealthCategoriesOTHER          CustomerUpdateRequestSourceOfWealthCategories = "OTHER"
+	CustomerUpdateRequestSourceOfWealthCategoriesPROPERTYSALE   CustomerUpdateRequestSourceOfWealthCategories = "PROPERTY_SALE"
+	CustomerUpdateRequestSourceOfWealthCategoriesRETIREMENT     CustomerUpdateRequestSourceOfWealthCategories = "RETIREMENT"
+	CustomerUpdateRequestSourceOfWealthCategoriesSALARY         CustomerUpdateRequestSourceOfWealthCategories = "SALARY"
+	CustomerUpdateRequestSourceOfWealthCategoriesSAVINGS        CustomerUpdateRequestSourceOfWealthCategories = "SAVINGS"
+)
+
+// Valid indicates whether the value is a known member of the CustomerUpdateRequestSourceOfWealthCategories enum.
+func (e CustomerUpdateRequestSourceOfWealthCategories) Valid() bool {
+	switch e {
+	case CustomerUpdateRequestSourceOfWealthCategoriesBUSINESSINCOME:
+		return true
+	case CustomerUpdateRequestSourceOfWealthCategoriesGIFT:
+		return true
+	case CustomerUpdateRequestSourceOfWealthCategoriesINHERITANCE:
+		return true
+	case CustomerUpdateRequestSourceOfWealthCategoriesINVESTMENTS:
+		return true
+	case CustomerUpdateRequestSourceOfWealthCategoriesOTHER:
+		return true
+	case CustomerUpdateRequestSourceOfWealthCategoriesPROPERTYSALE:
+		return true
+	case CustomerUpdateRequestSourceOfWealthCategoriesRETIREMENT:
+		return true
+	case CustomerUpdateRequestSourceOfWealthCategoriesSALARY:
+		return true
+	case CustomerUpdateRequestSourceOfWealthCategoriesSAVINGS:
 		return true
 	default:
 		return false
@@ -13535,6 +14354,9 @@ type CurrencyAmount struct {
 type Customer struct {
 	Address *Address `json:"address,omitempty"`
 
+	// AnnualIncomeRange INDIVIDUAL only: income of a year, in US dollars.
+	AnnualIncomeRange *CustomerAnnualIncomeRange `json:"annualIncomeRange,omitempty"`
+
 	// BeneficialOwners BUSINESS only: the persons who own or control it. Omitted if there are none.
 	BeneficialOwners *[]BeneficialOwner `json:"beneficialOwners,omitempty"`
 
@@ -13556,6 +14378,12 @@ type Customer struct {
 	Email               *string       `json:"email,omitempty"`
 	EndUserTermsConsent *TermsConsent `json:"endUserTermsConsent,omitempty"`
 
+	// ExpectedMonthlyTransactionCount INDIVIDUAL only: expected number of payments per month.
+	ExpectedMonthlyTransactionCount *CustomerExpectedMonthlyTransactionCount `json:"expectedMonthlyTransactionCount,omitempty"`
+
+	// ExpectedMonthlyTransactionVolume INDIVIDUAL only: expected payment volume per month, in US dollars.
+	ExpectedMonthlyTransactionVolume *CustomerExpectedMonthlyTransactionVolume `json:"expectedMonthlyTransactionVolume,omitempty"`
+
 	// FullName INDIVIDUAL only: full name.
 	FullName *string `json:"fullName,omitempty"`
 
@@ -13574,14 +14402,38 @@ type Customer struct {
 	// Nationality INDIVIDUAL only: nationality.
 	Nationality *string `json:"nationality,omitempty"`
 
+	// NetWorthRange INDIVIDUAL only: net worth, in US dollars.
+	NetWorthRange *CustomerNetWorthRange `json:"netWorthRange,omitempty"`
+
+	// PepStatus INDIVIDUAL only: whether the person is politically exposed, in its country, abroad or in an international organisation (HIO), or close to one who is.
+	PepStatus *CustomerPepStatus `json:"pepStatus,omitempty"`
+
 	// PhoneNumber Phone number with its country code (E.164).
 	PhoneNumber *string `json:"phoneNumber,omitempty"`
 
 	// PlatformCustomerID Your id for the customer.
 	PlatformCustomerID string `json:"platformCustomerId"`
 
+	// PurposeOfAccount INDIVIDUAL only: purpose of the account.
+	PurposeOfAccount *CustomerPurposeOfAccount `json:"purposeOfAccount,omitempty"`
+
+	// PurposeOfAccountOtherDescription INDIVIDUAL only: purpose of the account, if it is OTHER.
+	PurposeOfAccountOtherDescription *string `json:"purposeOfAccountOtherDescription,omitempty"`
+
 	// Region Country whose verification rules apply.
 	Region *string `json:"region,omitempty"`
+
+	// SourceOfFundsCategories INDIVIDUAL only: where the funds come from.
+	SourceOfFundsCategories *[]CustomerSourceOfFundsCategories `json:"sourceOfFundsCategories,omitempty"`
+
+	// SourceOfFundsOtherDescription INDIVIDUAL only: source of funds that no category names.
+	SourceOfFundsOtherDescription *string `json:"sourceOfFundsOtherDescription,omitempty"`
+
+	// SourceOfWealthCategories INDIVIDUAL only: where the wealth comes from.
+	SourceOfWealthCategories *[]CustomerSourceOfWealthCategories `json:"sourceOfWealthCategories,omitempty"`
+
+	// SourceOfWealthOtherDescription INDIVIDUAL only: source of wealth that no category names.
+	SourceOfWealthOtherDescription *string `json:"sourceOfWealthOtherDescription,omitempty"`
 
 	// UmaAddress UMA address of the customer.
 	UmaAddress string `json:"umaAddress"`
@@ -13590,8 +14442,17 @@ type Customer struct {
 	UpdatedAt time.Time `json:"updatedAt"`
 }
 
+// CustomerAnnualIncomeRange INDIVIDUAL only: income of a year, in US dollars.
+type CustomerAnnualIncomeRange string
+
 // CustomerCustomerType Type of customer: a person or a business.
 type CustomerCustomerType string
+
+// CustomerExpectedMonthlyTransactionCount INDIVIDUAL only: expected number of payments per month.
+type CustomerExpectedMonthlyTransactionCount string
+
+// CustomerExpectedMonthlyTransactionVolume INDIVIDUAL only: expected payment volume per month, in US dollars.
+type CustomerExpectedMonthlyTransactionVolume string
 
 // CustomerKybStatus BUSINESS only: verification status. Only APPROVED customers can send and receive.
 type CustomerKybStatus string
@@ -13599,9 +14460,27 @@ type CustomerKybStatus string
 // CustomerKycStatus INDIVIDUAL only: verification status. Only APPROVED customers can send and receive.
 type CustomerKycStatus string
 
+// CustomerNetWorthRange INDIVIDUAL only: net worth, in US dollars.
+type CustomerNetWorthRange string
+
+// CustomerPepStatus INDIVIDUAL only: whether the person is politically exposed, in its country, abroad or in an international organisation (HIO), or close to one who is.
+type CustomerPepStatus string
+
+// CustomerPurposeOfAccount INDIVIDUAL only: purpose of the account.
+type CustomerPurposeOfAccount string
+
+// CustomerSourceOfFundsCategories defines model for Customer.SourceOfFundsCategories.
+type CustomerSourceOfFundsCategories string
+
+// CustomerSourceOfWealthCategories defines model for Customer.SourceOfWealthCategories.
+type CustomerSourceOfWealthCategories string
+
 // CustomerCreateRequest defines model for CustomerCreateRequest.
 type CustomerCreateRequest struct {
 	Address *Address `json:"address,omitempty"`
+
+	// AnnualIncomeRange INDIVIDUAL only: income of a year, in US dollars.
+	AnnualIncomeRange *CustomerCreateRequestAnnualIncomeRange `json:"annualIncomeRange,omitempty"`
 
 	// BirthDate INDIVIDUAL only: date of birth.
 	BirthDate    *openapi_types.Date `json:"birthDate,omitempty"`
@@ -13617,6 +14496,12 @@ type CustomerCreateRequest struct {
 	Email               *string       `json:"email,omitempty"`
 	EndUserTermsConsent *TermsConsent `json:"endUserTermsConsent,omitempty"`
 
+	// ExpectedMonthlyTransactionCount INDIVIDUAL only: expected number of payments per month.
+	ExpectedMonthlyTransactionCount *CustomerCreateRequestExpectedMonthlyTransactionCount `json:"expectedMonthlyTransactionCount,omitempty"`
+
+	// ExpectedMonthlyTransactionVolume INDIVIDUAL only: expected payment volume per month, in US dollars.
+	ExpectedMonthlyTransactionVolume *CustomerCreateRequestExpectedMonthlyTransactionVolume `json:"expectedMonthlyTransactionVolume,omitempty"`
+
 	// FullName INDIVIDUAL only: full name. In the sandbox its last three characters decide, unless the platform is regulated: 001 is PENDING, 002 REJECTED, 003 PENDING until it is corrected, any other APPROVED.
 	FullName *string `json:"fullName,omitempty"`
 
@@ -13629,21 +14514,69 @@ type CustomerCreateRequest struct {
 	// Nationality INDIVIDUAL only: nationality.
 	Nationality *string `json:"nationality,omitempty"`
 
+	// NetWorthRange INDIVIDUAL only: net worth, in US dollars.
+	NetWorthRange *CustomerCreateRequestNetWorthRange `json:"netWorthRange,omitempty"`
+
+	// PepStatus INDIVIDUAL only: whether the person is politically exposed, in its country, abroad or in an international organisation (HIO), or close to one who is.
+	PepStatus *CustomerCreateRequestPepStatus `json:"pepStatus,omitempty"`
+
 	// PhoneNumber Phone number with its country code (E.164).
 	PhoneNumber *string `json:"phoneNumber,omitempty"`
 
 	// PlatformCustomerID Your id for the customer, unique among your active customers. Generated if omitted.
 	PlatformCustomerID *string `json:"platformCustomerId,omitempty"`
 
+	// PurposeOfAccount INDIVIDUAL only: purpose of the account.
+	PurposeOfAccount *CustomerCreateRequestPurposeOfAccount `json:"purposeOfAccount,omitempty"`
+
+	// PurposeOfAccountOtherDescription INDIVIDUAL only: purpose of the account, if it is OTHER.
+	PurposeOfAccountOtherDescription *string `json:"purposeOfAccountOtherDescription,omitempty"`
+
 	// Region Country whose verification rules apply. It cannot be changed.
 	Region *string `json:"region,omitempty"`
+
+	// SourceOfFundsCategories INDIVIDUAL only: where the funds come from.
+	SourceOfFundsCategories *[]CustomerCreateRequestSourceOfFundsCategories `json:"sourceOfFundsCategories,omitempty"`
+
+	// SourceOfFundsOtherDescription INDIVIDUAL only: source of funds that no category names.
+	SourceOfFundsOtherDescription *string `json:"sourceOfFundsOtherDescription,omitempty"`
+
+	// SourceOfWealthCategories INDIVIDUAL only: where the wealth comes from.
+	SourceOfWealthCategories *[]CustomerCreateRequestSourceOfWealthCategories `json:"sourceOfWealthCategories,omitempty"`
+
+	// SourceOfWealthOtherDescription INDIVIDUAL only: source of wealth that no category names.
+	SourceOfWealthOtherDescription *string `json:"sourceOfWealthOtherDescription,omitempty"`
 
 	// UmaAddress UMA address of the customer under your umaDomain, unique among your active customers. Upper and lower case are the same. Generated if omitted.
 	UmaAddress *string `json:"umaAddress,omitempty"`
 }
 
+// CustomerCreateRequestAnnualIncomeRange INDIVIDUAL only: income of a year, in US dollars.
+type CustomerCreateRequestAnnualIncomeRange string
+
 // CustomerCreateRequestCustomerType Type of customer: a person or a business.
 type CustomerCreateRequestCustomerType string
+
+// CustomerCreateRequestExpectedMonthlyTransactionCount INDIVIDUAL only: expected number of payments per month.
+type CustomerCreateRequestExpectedMonthlyTransactionCount string
+
+// CustomerCreateRequestExpectedMonthlyTransactionVolume INDIVIDUAL only: expected payment volume per month, in US dollars.
+type CustomerCreateRequestExpectedMonthlyTransactionVolume string
+
+// CustomerCreateRequestNetWorthRange INDIVIDUAL only: net worth, in US dollars.
+type CustomerCreateRequestNetWorthRange string
+
+// CustomerCreateRequestPepStatus INDIVIDUAL only: whether the person is politically exposed, in its country, abroad or in an international organisation (HIO), or close to one who is.
+type CustomerCreateRequestPepStatus string
+
+// CustomerCreateRequestPurposeOfAccount INDIVIDUAL only: purpose of the account.
+type CustomerCreateRequestPurposeOfAccount string
+
+// CustomerCreateRequestSourceOfFundsCategories defines model for CustomerCreateRequest.SourceOfFundsCategories.
+type CustomerCreateRequestSourceOfFundsCategories string
+
+// CustomerCreateRequestSourceOfWealthCategories defines model for CustomerCreateRequest.SourceOfWealthCategories.
+type CustomerCreateRequestSourceOfWealthCategories string
 
 // CustomerImport defines model for CustomerImport.
 type CustomerImport struct {
@@ -13791,6 +14724,9 @@ type CustomerStatusWebhookType string
 type CustomerUpdateRequest struct {
 	Address *Address `json:"address,omitempty"`
 
+	// AnnualIncomeRange INDIVIDUAL only: income of a year, in US dollars.
+	AnnualIncomeRange *CustomerUpdateRequestAnnualIncomeRange `json:"annualIncomeRange,omitempty"`
+
 	// BirthDate INDIVIDUAL only: date of birth.
 	BirthDate    *openapi_types.Date `json:"birthDate,omitempty"`
 	BusinessInfo *BusinessInfoUpdate `json:"businessInfo,omitempty"`
@@ -13805,6 +14741,12 @@ type CustomerUpdateRequest struct {
 	Email               *string       `json:"email,omitempty"`
 	EndUserTermsConsent *TermsConsent `json:"endUserTermsConsent,omitempty"`
 
+	// ExpectedMonthlyTransactionCount INDIVIDUAL only: expected number of payments per month.
+	ExpectedMonthlyTransactionCount *CustomerUpdateRequestExpectedMonthlyTransactionCount `json:"expectedMonthlyTransactionCount,omitempty"`
+
+	// ExpectedMonthlyTransactionVolume INDIVIDUAL only: expected payment volume per month, in US dollars.
+	ExpectedMonthlyTransactionVolume *CustomerUpdateRequestExpectedMonthlyTransactionVolume `json:"expectedMonthlyTransactionVolume,omitempty"`
+
 	// FullName INDIVIDUAL only: full name.
 	FullName *string `json:"fullName,omitempty"`
 
@@ -13817,21 +14759,69 @@ type CustomerUpdateRequest struct {
 	// Nationality INDIVIDUAL only: nationality.
 	Nationality *string `json:"nationality,omitempty"`
 
+	// NetWorthRange INDIVIDUAL only: net worth, in US dollars.
+	NetWorthRange *CustomerUpdateRequestNetWorthRange `json:"netWorthRange,omitempty"`
+
+	// PepStatus INDIVIDUAL only: whether the person is politically exposed.
+	PepStatus *CustomerUpdateRequestPepStatus `json:"pepStatus,omitempty"`
+
 	// PhoneNumber Phone number with its country code (E.164).
 	PhoneNumber *string `json:"phoneNumber,omitempty"`
 
 	// PlatformCustomerID Your id for the customer. It cannot change: another value is refused.
 	PlatformCustomerID *string `json:"platformCustomerId,omitempty"`
 
+	// PurposeOfAccount INDIVIDUAL only: purpose of the account.
+	PurposeOfAccount *CustomerUpdateRequestPurposeOfAccount `json:"purposeOfAccount,omitempty"`
+
+	// PurposeOfAccountOtherDescription INDIVIDUAL only: purpose of the account, if it is OTHER.
+	PurposeOfAccountOtherDescription *string `json:"purposeOfAccountOtherDescription,omitempty"`
+
 	// Region Country whose verification rules apply. It cannot change: another value is refused.
 	Region *string `json:"region,omitempty"`
+
+	// SourceOfFundsCategories INDIVIDUAL only: where the funds come from. The list replaces the previous one.
+	SourceOfFundsCategories *[]CustomerUpdateRequestSourceOfFundsCategories `json:"sourceOfFundsCategories,omitempty"`
+
+	// SourceOfFundsOtherDescription INDIVIDUAL only: source of funds that no category names.
+	SourceOfFundsOtherDescription *string `json:"sourceOfFundsOtherDescription,omitempty"`
+
+	// SourceOfWealthCategories INDIVIDUAL only: where the wealth comes from. The list replaces the previous one.
+	SourceOfWealthCategories *[]CustomerUpdateRequestSourceOfWealthCategories `json:"sourceOfWealthCategories,omitempty"`
+
+	// SourceOfWealthOtherDescription INDIVIDUAL only: source of wealth that no category names.
+	SourceOfWealthOtherDescription *string `json:"sourceOfWealthOtherDescription,omitempty"`
 
 	// UmaAddress UMA address of the customer under your umaDomain, unique among your active customers. It cannot be removed.
 	UmaAddress *string `json:"umaAddress,omitempty"`
 }
 
+// CustomerUpdateRequestAnnualIncomeRange INDIVIDUAL only: income of a year, in US dollars.
+type CustomerUpdateRequestAnnualIncomeRange string
+
 // CustomerUpdateRequestCustomerType Type of the customer, which cannot change.
 type CustomerUpdateRequestCustomerType string
+
+// CustomerUpdateRequestExpectedMonthlyTransactionCount INDIVIDUAL only: expected number of payments per month.
+type CustomerUpdateRequestExpectedMonthlyTransactionCount string
+
+// CustomerUpdateRequestExpectedMonthlyTransactionVolume INDIVIDUAL only: expected payment volume per month, in US dollars.
+type CustomerUpdateRequestExpectedMonthlyTransactionVolume string
+
+// CustomerUpdateRequestNetWorthRange INDIVIDUAL only: net worth, in US dollars.
+type CustomerUpdateRequestNetWorthRange string
+
+// CustomerUpdateRequestPepStatus INDIVIDUAL only: whether the person is politically exposed.
+type CustomerUpdateRequestPepStatus string
+
+// CustomerUpdateRequestPurposeOfAccount INDIVIDUAL only: purpose of the account.
+type CustomerUpdateRequestPurposeOfAccount string
+
+// CustomerUpdateRequestSourceOfFundsCategories defines model for CustomerUpdateRequest.SourceOfFundsCategories.
+type CustomerUpdateRequestSourceOfFundsCategories string
+
+// CustomerUpdateRequestSourceOfWealthCategories defines model for CustomerUpdateRequest.SourceOfWealthCategories.
+type CustomerUpdateRequestSourceOfWealthCategories string
 
 // DeferredFee defines model for DeferredFee.
 type DeferredFee struct {
@@ -22547,8 +23537,8 @@ type Vasp struct {
 	VaspName string `json:"vaspName"`
 }
 
-// VaspList defines model for VaspList.
-type VaspList struct {
+// VaspListResponse defines model for VaspListResponse.
+type VaspListResponse struct {
 	// Data Items of the page.
 	Data []Vasp `json:"data"`
 
@@ -66537,7 +67527,7 @@ func (r GetAvailableUmaProvidersResponse) ContentType() string {
 type ListVaspsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
-	JSON200      *VaspList
+	JSON200      *VaspListResponse
 }
 
 // Status returns HTTPResponse.Status
@@ -75125,7 +76115,7 @@ func ParseListVaspsResponse(rsp *http.Response) (*ListVaspsResponse, error) {
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest VaspList
+		var dest VaspListResponse
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
