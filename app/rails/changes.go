@@ -223,7 +223,8 @@ func (s *Service) decisions() foureyes.Decisions[ConnectionsTx] {
 
 // SetBalance sets the balance of a connection whose partner reports none, in the smallest unit, or proposes that.
 func (s *Service) SetBalance(ctx context.Context, name string, balance money.Amount, by Author) (*proposal.Proposal, error) {
-	made, err := s.change(ctx, operationBalance, change{Connection: name, Amount: balance.Minor, Currency: balance.Currency, At: foureyes.Now(s.Clock)}, by)
+	made, err := s.change(ctx, operationBalance, change{Connection: name, Amount: balance.Minor, Currency: balance.Currency,
+		At: foureyes.Now(s.Clock)}, by)
 	return made.Proposal, err
 }
 

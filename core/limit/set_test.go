@@ -31,8 +31,8 @@ func TestInput_Key(t *testing.T) {
 		if got := badFields(err); !slices.Equal(got, c.bad) {
 			t.Errorf("%s: %v, want %q", name, err, c.bad)
 		}
-		if err == nil && k != (limit.Key{Platform: acme, Currency: money.Currency(c.in.Currency), Customer: strings.Replace(strings.ToLower(c.in.Customer),
-			"customer", "Customer", 1), Region: c.in.Region}) {
+		of := strings.Replace(strings.ToLower(c.in.Customer), "customer", "Customer", 1)
+		if err == nil && k != (limit.Key{Platform: acme, Currency: money.Currency(c.in.Currency), Customer: of, Region: c.in.Region}) {
 			t.Errorf("%s: %+v", name, k)
 		}
 	}

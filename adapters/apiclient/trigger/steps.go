@@ -48,7 +48,7 @@ func (r *run) proveWallet() error {
 		return err
 	}
 	path := "/customers/external-accounts/" + wallet.text("id")
-	if _, err := r.post(path+"/challenge", object{}); err != nil {
+	if _, err := r.post(path+"/challenge", object{"method": "WALLET_SIGNATURE"}); err != nil {
 		return err
 	}
 	_, err = r.post(path+"/verify", object{"signature": "sandbox-valid-signature"})

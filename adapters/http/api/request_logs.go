@@ -25,8 +25,9 @@ type RequestLog interface {
 
 // maskedWhole are the fields that say something about a person in forms that others show, such as a date or a listed text.
 var maskedWhole = []string{
-	"address", "annualIncomeRange", "beneficiary", "beneficiaryVerifiedData", "birthDate", "businessInfo", "businessType", "countriesOfOperation",
-	"counterpartyInformation", "documentType", "entityType", "expectedMonthlyTransactionCount", "expectedMonthlyTransactionVolume",
+	"address", "annualIncomeRange", "beneficiary", "beneficiaryVerifiedData", "birthDate", "businessInfo", "businessType",
+	"countriesOfOperation", "counterpartyInformation",
+	"documentType", "entityType", "expectedMonthlyTransactionCount", "expectedMonthlyTransactionVolume",
 	"expectedRecipientJurisdictions", "idType", "incorporatedOn", "nationality", "netWorthRange", "ownershipPercentage", "pepStatus",
 	"personalInfo", "purposeOfAccount", "receiverCustomerInfo", "roles", "senderCustomerInfo", "sourceOfFunds", "sourceOfFundsCategories",
 	"sourceOfWealthCategories",
