@@ -71,7 +71,7 @@ func TestOperator_Set(t *testing.T) {
 		}
 	}
 	_, err := ana.Set(t.Context(), id, platforms.OperatorChange{SCARegions: &[]string{"Germany"}})
-	apptest.WantFault(t, "no country", err, fault.InvalidInput)
+	apptest.WantFault(t, "no country", err, fault.InvalidInput, "regions")
 	_, err = ana.Set(t.Context(), ident.NewPlatform(env.IDs.New, apptest.Noon), platforms.OperatorChange{Regulated: new(true)})
 	apptest.WantFault(t, "unknown platform", err, fault.NotFound)
 

@@ -98,7 +98,7 @@ func TestIsTestValue(t *testing.T) {
 
 		outcome, err := sandbox.BeneficiaryOutcome(identifier)
 		normal := sandbox.QuoteScenario(identifier) == sandbox.Succeeds && sandbox.TransferScenario(identifier) == sandbox.Succeeds &&
-			outcome == account.Matched && err == nil
+			outcome == account.Matched && err == nil && sandbox.LivenessOutcome(identifier) == account.LivenessPassed
 
 		if sandbox.IsTestValue(identifier) == normal {
 			t.Fatalf("%s: test value %v, normal outcomes %v", identifier, sandbox.IsTestValue(identifier), normal)
