@@ -4,10 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
+
+	"github.com/google/uuid"
 
 	"causeway/adapters/encryption"
 	"causeway/adapters/ids"
+	"causeway/adapters/postgres"
 	"causeway/app/datakeys"
+	"causeway/core/platform"
 	"causeway/ports"
 )
 
@@ -39,4 +44,43 @@ func (a *app) ensureDataKey(ctx context.Context, dataKeys *encryption.DataKeys) 
 		return nil
 	}
 	return dataKeys.Create(ctx, ids.New().New(systemClock{}.Now()))
+}
+
+// firstKeyDelay leaves the other processes time to read the first data key, or the first of a
+// generation, and to finish what they began before.
+const firstKeyDelay = 2 * encryption.DataKeysInterval
+
+// DataKeys implements cli.Services.
+func (s services) DataKeys(progress func(done, total int64)) *datakeys.Service {
+	c := datakeys.Config{Store: keyStore{s.db}, CheckRemovable: encryption.CheckRemovable, Clock: systemClock{}, Progress: progress,
+		AwaitFirstKey: func(ctx context.Context) error {
+			select {
+			case <-time.After(firstKeyDelay):
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}}
+	if s.master != nil {
+		c.Keyring, c.Master = s.dataKeys, s.master
+	}
+	return datakeys.New(c)
+}
+
+// keyStore implements datakeys.Store.
+type keyStore struct{ *postgres.DB }
+
+// DataKeyUses implements datakeys.Store.
+func (s keyStore) DataKeyUses(ctx context.Context, done func(table string, read int)) ([]datakeys.Use, error) {
+	found, err := s.DB.DataKeyUses(ctx, done)
+	uses := make([]datakeys.Use, len(found))
+	for i, u := range found {
+		uses[i] = datakeys.Use(u)
+	}
+	return uses, err
+}
+
+// RemoveDataKey implements datakeys.Store.
+func (s keyStore) RemoveDataKey(ctx context.Context, key uuid.UUID, action platform.OperatorAction) error {
+	return s.DB.Recording(action).RemoveDataKey(ctx, key)
 }

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/sirupsen/logrus"
 
 	"causeway/adapters/checkpoints"
@@ -35,7 +34,6 @@ import (
 	"causeway/app/backups"
 	"causeway/app/books"
 	"causeway/app/customers"
-	"causeway/app/datakeys"
 	"causeway/app/exports"
 	"causeway/app/exports/statement"
 	"causeway/app/financials"
@@ -279,45 +277,6 @@ func openBackups(f cli.BackupFlags) ports.BackupSource {
 		return pgbackups.NewPgBackRest(f.PgBackRestStanza, f.PgBackRestConfig, f.Folder(), log)
 	}
 	return pgbackups.NewBaseBackups(f.BaseBackup, f.WALArchive, f.RestoreCommand, f.Folder(), log)
-}
-
-// firstKeyDelay leaves the other processes time to read the first data key, or the first of a
-// generation, and to finish what they began before.
-const firstKeyDelay = 2 * encryption.DataKeysInterval
-
-// DataKeys implements cli.Services.
-func (s services) DataKeys(progress func(done, total int64)) *datakeys.Service {
-	c := datakeys.Config{Store: keyStore{s.db}, CheckRemovable: encryption.CheckRemovable, Clock: systemClock{}, Progress: progress,
-		AwaitFirstKey: func(ctx context.Context) error {
-			select {
-			case <-time.After(firstKeyDelay):
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}}
-	if s.master != nil {
-		c.Keyring, c.Master = s.dataKeys, s.master
-	}
-	return datakeys.New(c)
-}
-
-// keyStore implements datakeys.Store.
-type keyStore struct{ *postgres.DB }
-
-// DataKeyUses implements datakeys.Store.
-func (s keyStore) DataKeyUses(ctx context.Context, done func(table string, read int)) ([]datakeys.Use, error) {
-	found, err := s.DB.DataKeyUses(ctx, done)
-	uses := make([]datakeys.Use, len(found))
-	for i, u := range found {
-		uses[i] = datakeys.Use(u)
-	}
-	return uses, err
-}
-
-// RemoveDataKey implements datakeys.Store.
-func (s keyStore) RemoveDataKey(ctx context.Context, key uuid.UUID, action platform.OperatorAction) error {
-	return s.DB.Recording(action).RemoveDataKey(ctx, key)
 }
 
 // Accounting implements cli.Services.
