@@ -106,7 +106,7 @@ func TestQueuedFacts_OfSomeColumnsLeaveOutThoseThatChange(t *testing.T) {
 	changing := map[string][]string{"receivables": {"collected", "written_off", "state", "updated_at"},
 		// What is encrypted is in seal, or is no part of the status of a customer.
 		"external_accounts": {"fields", "beneficiary", "verified_name", "fingerprint", "ownership_type", "vasp_name", "ownership", "updated_at"},
-		"customers":         {"platform_customer_id", "region", "currencies", "email", "uma_address", "details", "updated_at"}}
+		"customers":         {"platform_customer_id", "region", "currencies", "email", "uma_address", "details", "contacts", "updated_at"}}
 	sealed, whole := map[string][]string{}, map[string]bool{}
 	for _, f := range queuedFacts {
 		if whole[f.table] = whole[f.table] || f.columns == nil; f.columns != nil {

@@ -78,6 +78,7 @@ func newWorldOf(t testing.TB, phoenixd bool) *world {
 		macaroon: lndtest.Macaroon, password: lndtest.Password,
 		clock: portstest.NewFakeClock(time.Now().UTC().Truncate(time.Second)), settings: map[string]string{}}
 	w.node.Now = w.clock.Now
+	w.node.AnswersWithin = 20 * time.Millisecond // only payments that have not ended: a refusal must arrive on a slow machine too
 	db, err := postgres.Open(t.Context(), postgres.Options{URL: pgtest.SimulateClock(t, pgtest.New(t)), AllPlatforms: true, MaxConnections: 8,
 		Clock: w.clock, IDs: generator})
 	if err != nil {

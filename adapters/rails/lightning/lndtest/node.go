@@ -39,6 +39,8 @@ type Node struct {
 	Instant bool
 	// Version is that of phoenixd; a present one if it is empty.
 	Version string
+	// AnswersWithin, unless zero, is how long phoenixd waits for the end of a payment before it closes the connection without an answer.
+	AnswersWithin time.Duration
 
 	mu       *sync.Mutex // shared by connected nodes
 	peers    []*Node

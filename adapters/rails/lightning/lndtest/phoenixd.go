@@ -1,6 +1,7 @@
 package lndtest
 
 import (
+	"context"
 	"encoding/hex"
 	"encoding/json"
 	"net/http"
@@ -123,8 +124,15 @@ func (n *Node) payInvoice(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	n.beginFor(p, amount, 4_000+amount*4/1000)
+	if n.AnswersWithin > 0 {
+		ctx, cancel := context.WithTimeout(r.Context(), n.AnswersWithin)
+		defer cancel()
+		r = r.WithContext(ctx)
+	}
 	n.await(r, p)
 	switch p.status {
+	case "IN_FLIGHT":
+		panic(http.ErrAbortHandler)
 	case "SUCCEEDED":
 		write(w, map[string]any{"recipientAmountSat": p.satoshis / 1000, "routingFeeSat": p.fee / 1000,
 			"paymentId": "d7a1b3c2-0000-4000-8000-000000000001", "paymentHash": hex.EncodeToString(i.PaymentHash[:]), "paymentPreimage": "00"})
