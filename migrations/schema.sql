@@ -1028,7 +1028,8 @@ CREATE TABLE external_accounts (
     seal text DEFAULT ''::text NOT NULL,
     ownership_type text DEFAULT ''::text NOT NULL,
     vasp_name text DEFAULT ''::text NOT NULL,
-    ownership jsonb
+    ownership jsonb,
+    trusted_at timestamp with time zone
 );
 ALTER TABLE external_accounts
     ADD CONSTRAINT external_accounts_ownership_type CHECK ((ownership_type = ANY (ARRAY[''::text, 'FIRST_PARTY'::text, 'THIRD_PARTY'::text]))) NOT VALID;
@@ -2415,6 +2416,28 @@ CREATE POLICY platform_isolation ON partner_events USING (((platform_id = ( SELE
 GRANT SELECT,INSERT,DELETE ON TABLE partner_events TO causeway_service;
 GRANT UPDATE(body) ON TABLE partner_events TO causeway_service;
 
+CREATE TABLE payment_authorizations (
+    platform_id uuid NOT NULL,
+    transaction_id uuid NOT NULL,
+    purpose text NOT NULL,
+    customer_id uuid NOT NULL,
+    challenge_id uuid,
+    factor text NOT NULL,
+    exemption text NOT NULL,
+    euro_cents bigint NOT NULL,
+    digest bytea NOT NULL,
+    authorized_at timestamp with time zone NOT NULL,
+    CONSTRAINT payment_authorization_digest_length CHECK ((length(digest) = 32)),
+    CONSTRAINT payment_authorization_proof_or_exemption CHECK ((((exemption = ''::text) = (challenge_id IS NOT NULL)) AND ((factor = ANY (ARRAY['SMS_OTP'::text, 'PASSKEY'::text])) = (exemption = ''::text)) AND (exemption = ANY (ARRAY[''::text, 'TRUSTED_BENEFICIARY'::text, 'LOW_VALUE'::text]))))
+);
+ALTER TABLE ONLY payment_authorizations
+    ADD CONSTRAINT payment_authorizations_pkey PRIMARY KEY (platform_id, transaction_id, purpose);
+CREATE INDEX payment_authorizations_by_customer ON payment_authorizations USING btree (platform_id, customer_id, authorized_at DESC);
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON payment_authorizations FOR EACH STATEMENT EXECUTE FUNCTION reject_change();
+ALTER TABLE payment_authorizations ENABLE ROW LEVEL SECURITY;
+CREATE POLICY platform_isolation ON payment_authorizations USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
+GRANT SELECT,INSERT ON TABLE payment_authorizations TO causeway_service;
+
 CREATE TABLE people (
     id uuid NOT NULL,
     email text NOT NULL,
@@ -2556,7 +2579,10 @@ CREATE TABLE platforms (
     listener_until timestamp with time zone,
     fee_configs jsonb DEFAULT '[]'::jsonb NOT NULL,
     sca_regions text[],
+    sca_payments_since timestamp with time zone,
+    sca_exemptions text[] DEFAULT '{}'::text[] NOT NULL,
     CONSTRAINT platform_environment_known CHECK ((environment = ANY (ARRAY['SANDBOX'::text, 'PRODUCTION'::text]))),
+    CONSTRAINT platform_sca_exemptions_known CHECK ((sca_exemptions <@ '{TRUSTED_BENEFICIARY,LOW_VALUE}'::text[])),
     CONSTRAINT platform_webhook_signatures_known CHECK (((webhook_signatures <@ '{ECDSA_P256_SHA256,HMAC_SHA256,ED25519}'::text[]) AND (cardinality(webhook_signatures) > 0)))
 );
 ALTER TABLE platforms
@@ -3966,12 +3992,16 @@ CREATE TABLE transactions (
     receipt_confirmed_at timestamp with time zone,
     limit_day date,
     limit_scopes text,
+    payer_authorization text,
     CONSTRAINT transaction_received_positive CHECK ((received_minor > 0)),
     CONSTRAINT transaction_sent_positive CHECK ((sent_minor > 0)),
-    CONSTRAINT transaction_status_known CHECK ((status = ANY (ARRAY['PENDING'::text, 'PROCESSING'::text, 'COMPLETED'::text, 'FAILED'::text, 'EXPIRED'::text]))),
     CONSTRAINT transaction_usage_of_agent CHECK ((((usage_day IS NULL) = (usage_given_back IS NULL)) AND ((usage_day IS NULL) OR (agent_id IS NOT NULL))))
 )
 WITH (fillfactor='80');
+ALTER TABLE transactions
+    ADD CONSTRAINT transaction_payer_authorization_known CHECK ((payer_authorization = ANY (ARRAY['REQUIRED'::text, 'AUTHORIZED'::text, 'EXEMPT'::text]))) NOT VALID;
+ALTER TABLE transactions
+    ADD CONSTRAINT transaction_status_known CHECK ((status = ANY (ARRAY['PENDING'::text, 'PENDING_AUTHORIZATION'::text, 'PROCESSING'::text, 'COMPLETED'::text, 'FAILED'::text, 'EXPIRED'::text]))) NOT VALID;
 ALTER TABLE ONLY transactions
     ADD CONSTRAINT transactions_pkey PRIMARY KEY (platform_id, id);
 CREATE INDEX transactions_by_agent ON transactions USING btree (platform_id, agent_id, id) WHERE (agent_id IS NOT NULL);
@@ -3990,6 +4020,7 @@ CREATE INDEX transactions_created_late ON transactions USING btree (platform_id,
 CREATE TRIGGER add_statuses AFTER INSERT ON transactions REFERENCING NEW TABLE AS new_transactions FOR EACH STATEMENT EXECUTE FUNCTION add_transaction_statuses();
 CREATE TRIGGER change_status AFTER UPDATE ON transactions FOR EACH ROW WHEN ((old.status <> new.status)) EXECUTE FUNCTION change_transaction_status();
 CREATE TRIGGER delete_status AFTER DELETE ON transactions FOR EACH ROW EXECUTE FUNCTION delete_transaction_status();
+CREATE TRIGGER payment_authorized BEFORE UPDATE OF status ON transactions FOR EACH ROW WHEN (((new.payer_authorization IS NOT NULL) AND (old.status = ANY (ARRAY['PENDING'::text, 'PENDING_AUTHORIZATION'::text, 'EXPIRED'::text])) AND (new.status = ANY (ARRAY['PROCESSING'::text, 'COMPLETED'::text])))) EXECUTE FUNCTION require_payment_authorization();
 CREATE TRIGGER wallet_authorized BEFORE UPDATE OF status ON transactions FOR EACH ROW WHEN (((old.status = 'PENDING'::text) AND (new.status = ANY (ARRAY['PROCESSING'::text, 'COMPLETED'::text])) AND starts_with(new.source_account, 'wallets/'::text))) EXECUTE FUNCTION require_wallet_authorization();
 CREATE POLICY platform_isolation ON transactions USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
 ALTER TABLE transactions ENABLE ROW LEVEL SECURITY;
@@ -5500,6 +5531,18 @@ CREATE FUNCTION reject_change() RETURNS trigger
 BEGIN
     RAISE EXCEPTION '% on % is not allowed: the table is append-only', TG_OP, TG_TABLE_NAME
         USING ERRCODE = 'restrict_violation', HINT = coalesce(TG_ARGV[0], '');
+END
+$$;
+
+CREATE FUNCTION require_payment_authorization() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF NEW.payer_authorization = 'REQUIRED' OR NOT EXISTS (
+        SELECT FROM payment_authorizations a WHERE a.platform_id = NEW.platform_id AND a.transaction_id = NEW.id) THEN
+        RAISE EXCEPTION 'transaction % has a payer who has to authorise it, and has not', NEW.id USING ERRCODE = 'check_violation';
+    END IF;
+    RETURN NEW;
 END
 $$;
 

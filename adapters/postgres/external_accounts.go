@@ -37,6 +37,7 @@ var externalAccounts = schema.New("external_accounts", keyOfPlatform, func(a *ac
 		sealed.JSON(sealed.ExternalAccountsOwnership, func() *ownershipColumn { return newOwnershipColumn(a) },
 			func(c *ownershipColumn) { c.read(a) }),
 		{Name: "created_at", Field: &a.CreatedAt}, {Name: "updated_at", Field: &a.UpdatedAt}, {Name: "deleted_at", Field: &a.DeletedAt},
+		{Name: "trusted_at", Field: &a.TrustedAt},
 	}
 })
 
@@ -121,6 +122,13 @@ func (u *Unit) UpdateOwnership(ctx context.Context, a account.External) error {
 func (u *Unit) DeleteExternalAccount(ctx context.Context, p ident.Platform, id ident.ExternalAccount, at time.Time) error {
 	return u.execOne(ctx, externalAccountNotFound(id),
 		`UPDATE external_accounts SET deleted_at = $3, updated_at = $3 WHERE platform_id = $1 AND id = $2 AND deleted_at IS NULL`, p, id, at)
+}
+
+var updateTrusted = externalAccounts.Update("trusted_at")
+
+// SetTrusted uses the primary key.
+func (u *Unit) SetTrusted(ctx context.Context, a account.External) error {
+	return writeNow(ctx, u, updateTrusted, a, externalAccountNotFound(a.ID))
 }
 
 // ExternalAccount uses the primary key. A deleted account is not found.

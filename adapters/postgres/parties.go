@@ -12,6 +12,7 @@ import (
 	"causeway/core/account"
 	"causeway/core/customer"
 	"causeway/core/ident"
+	"causeway/core/platform"
 	"causeway/core/quote"
 	"causeway/core/transaction"
 	"causeway/ports"
@@ -24,10 +25,11 @@ import (
 var readParties = `
 	SELECT ` + partyCustomers.Names("c") + `, ` + ownersOfParties.Names("o") + `, ` + accountsPaidFrom.Names("fe") + `, ` +
 	accountsPaidTo.Names("te") + `,
-		` + partyInternals.Names("fi") + `, ` + partyInternals.Names("ti") + `, k.n,
-		(SELECT NOT regulated AND EXISTS (SELECT FROM end_user_terms) FROM platforms WHERE id = k.platform_id)
+		` + partyInternals.Names("fi") + `, ` + partyInternals.Names("ti") + `, ` + payersOfPlatform.Names("p") + `, k.n,
+		NOT p.regulated AND EXISTS (SELECT FROM end_user_terms)
 	FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::uuid[])
 		WITH ORDINALITY AS k(platform_id, customer_id, from_external, to_external, from_internal, to_internal, n)
+	JOIN platforms p ON p.id = k.platform_id
 	LEFT JOIN external_accounts fe ON fe.platform_id = k.platform_id AND fe.id = k.from_external
 	LEFT JOIN external_accounts te ON te.platform_id = k.platform_id AND te.id = k.to_external
 	LEFT JOIN internal_accounts fi ON fi.platform_id = k.platform_id AND fi.id = k.from_internal
@@ -44,10 +46,12 @@ var (
 		"details")
 	ownersOfParties = customers.Only("id", "status", "customer_type", "deleted_at")
 	accountsPaidTo  = externalAccounts.Only("platform_id", "id", "customer_id", "currency", "account_type", "fields", "rails", "status",
-		"created_at", "deleted_at", "beneficiary", "ownership_type", "ownership")
+		"created_at", "deleted_at", "beneficiary", "ownership_type", "ownership", "trusted_at")
 	accountsPaidFrom = externalAccounts.Only("platform_id", "id", "customer_id", "currency", "account_type", "fields", "rails", "status",
 		"created_at", "deleted_at")
-	partyInternals = internalAccounts.Only("platform_id", "id", "customer_id", "currency", "account_type", "status")
+	// payersOfPlatform are the settings that say which customers authorise their payments.
+	payersOfPlatform = platforms.Only("sca_regions", "sca_payments_since", "sca_exemptions")
+	partyInternals   = internalAccounts.Only("platform_id", "id", "customer_id", "currency", "account_type", "status")
 )
 
 // Parties loads the customers and accounts on both sides of quotes.
@@ -68,15 +72,16 @@ func (u *Unit) Parties(ctx context.Context, keys []ports.PartyKey) ([]quote.Part
 		var c, owner customer.Customer
 		var from, to account.External
 		var fromInternal, toInternal account.Internal
+		var on platform.Platform
 		ofCustomer, ofFrom, ofTo := partyCustomers.Columns(&c), accountsPaidFrom.Columns(&from), accountsPaidTo.Columns(&to)
 		all := slices.Concat(ofCustomer, ownersOfParties.Columns(&owner), ofFrom, ofTo,
-			partyInternals.Columns(&fromInternal), partyInternals.Columns(&toInternal))
+			partyInternals.Columns(&fromInternal), partyInternals.Columns(&toInternal), payersOfPlatform.Columns(&on))
 		if err := sealed.ScanStored(rows, all.Joined(), &position, &needsConsent); err != nil {
 			return err
 		}
 		parties := quote.Parties{Customer: existing(&c, c.ID), Owner: existing(&owner, owner.ID),
 			FromInternal: existing(&fromInternal, fromInternal.ID), ToInternal: existing(&toInternal, toInternal.ID),
-			NeedsConsent: needsConsent}
+			NeedsConsent: needsConsent, Protected: on.ProtectsPayments(c.Region), Exemptions: on.SCAExemptions}
 		err := u.db.sealed.OpenColumns(ctx, ofCustomer)
 		if from.DeletedAt.IsZero() {
 			parties.FromExternal, err = existing(&from, from.ID), errors.Join(err, u.db.sealed.OpenColumns(ctx, ofFrom))

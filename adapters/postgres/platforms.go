@@ -11,6 +11,7 @@ import (
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/platform"
+	"causeway/core/sca"
 )
 
 // platforms is the table platforms.
@@ -32,6 +33,12 @@ var platforms = schema.New("platforms", []string{"id"}, func(p *platform.Platfor
 		{Name: "embedded_wallets", Type: "jsonb", Field: schema.JSON(
 			func() *walletsColumn { return newWalletsColumn(p.Wallets) },
 			func(column *walletsColumn) { p.Wallets = column.wallets() })},
+		{Name: "sca_payments_since", Field: &p.SCAPaymentsSince},
+		{Name: "sca_exemptions", Type: "text[]", Field: schema.Converted(p.SCAExemptions.Names,
+			func(names []string) error {
+				p.SCAExemptions, _ = sca.ParseExemptions(names)
+				return nil
+			})},
 		{Name: "fee_configs", Type: "jsonb", Field: jsonList(&p.Fees, newFeeColumn, feeColumn.config)},
 		{Name: "sca_regions", Type: "text[]", Field: schema.Converted( // NULL is nil
 			func() []string { return p.SCARegions },
@@ -49,7 +56,7 @@ var (
 	insertPlatform = platforms.Insert("")
 	updatePlatform = platforms.Update("regulated", "uma_domain", "webhook_endpoint", "webhook_signatures", "currencies",
 		"kyc_redirect_origins",
-		"invitation_url", "embedded_wallets", "fee_configs", "sca_regions", "updated_at")
+		"invitation_url", "embedded_wallets", "fee_configs", "sca_regions", "sca_payments_since", "sca_exemptions", "updated_at")
 	closePlatform = platforms.Update("closed_at", "successor_id", "webhook_endpoint", "updated_at")
 )
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -16,6 +17,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/platform"
 	"causeway/core/transaction"
 	"causeway/ledger"
 	"causeway/ports"
@@ -56,7 +58,8 @@ func scanState(rows pgx.Rows, more ...any) (stateRow, error) {
 // of its quote, its accounts and its receipt.
 var evidenceColumns = strings.NewReplacer("coalesce(c.platform_customer_id, '')", "''", "q.instructions", "''", "q.description", "''",
 	"t.details", "''").Replace(transactionColumns) + `,
-	q.id IS NOT NULL, c.deleted_at IS NOT NULL, fi.id, fi.customer_id, fi.account_type, fi.currency, ti.id, ti.customer_id, ti.account_type, ti.currency,
+	q.id IS NOT NULL, c.deleted_at IS NOT NULL, coalesce(c.region, ''), ` + payersOfPlatform.Names("p") + `, fi.id, fi.customer_id,
+		fi.account_type, fi.currency, ti.id, ti.customer_id, ti.account_type, ti.currency,
 	fe.id, fe.customer_id, te.id, te.customer_id, r.id, r.rail, r.reference, r.currency, r.amount, r.received_at,
 	CASE WHEN t.refund_status = 'COMPLETED' AND t.source_internal IS NULL THEN ARRAY(SELECT a.id FROM internal_accounts a
 		WHERE a.platform_id = t.platform_id AND ` + strings.ReplaceAll(internalOwner, "customer_id", "a.customer_id") + ` = ` +
@@ -67,6 +70,7 @@ var evidenceColumns = strings.NewReplacer("coalesce(c.platform_customer_id, '')"
 var readEvidence = `
 	SELECT ` + evidenceColumns + `
 	FROM unnest($2::uuid[]) AS k(id) JOIN transactions t ON t.platform_id = $1 AND t.id = k.id
+	JOIN platforms p ON p.id = t.platform_id
 	LEFT JOIN quotes q ON q.platform_id = t.platform_id AND q.id = t.quote_id
 	LEFT JOIN customers c ON c.platform_id = t.platform_id AND c.id = t.customer_id
 	LEFT JOIN internal_accounts fi ON fi.platform_id = t.platform_id AND fi.id = t.source_internal
@@ -79,14 +83,22 @@ var errNoTransaction = errors.New("has postings but does not exist")
 
 // CheckTransactions compares the postings of transactions with the transactions as they are now. It
 // returns nil or an error for each.
-func (db *DB) CheckTransactions(ctx context.Context, platform ident.Platform, transactions []ports.PostedTransaction) ([]error, error) {
+func (db *DB) CheckTransactions(ctx context.Context, of ident.Platform, transactions []ports.PostedTransaction) ([]error, error) {
 	ids, positions := make([]uuid.UUID, len(transactions)), make(map[ident.Transaction]int, len(transactions))
 	errs := make([]error, len(transactions))
 	for i, t := range transactions {
 		ids[i], errs[i] = t.Transaction.UUID(), errNoTransaction
 		positions[t.Transaction] = i
 	}
-	rows, err := db.pool.Query(ctx, readEvidence, pgx.QueryExecModeCacheStatement, platform.UUID(), ids)
+	authorized, err := authorizationsOf(ctx, db, db.read, of, ids...)
+	if err != nil {
+		return nil, err
+	}
+	authorizations := map[ident.Transaction][]transaction.PaymentAuthorization{}
+	for _, a := range authorized {
+		authorizations[a.Transaction] = append(authorizations[a.Transaction], a)
+	}
+	rows, err := db.pool.Query(ctx, readEvidence, pgx.QueryExecModeCacheStatement, of.UUID(), ids)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +108,7 @@ func (db *DB) CheckTransactions(ctx context.Context, platform ident.Platform, tr
 			return err
 		}
 		i := positions[t.ID]
-		evidence.Posted = transactions[i].Postings
+		evidence.Posted, evidence.Authorizations = transactions[i].Postings, authorizations[t.ID]
 		errs[i] = t.CheckEvidence(evidence)
 		return nil
 	}); err != nil {
@@ -138,11 +150,17 @@ func scanEvidence(ctx context.Context, db *DB, rows pgx.Rows) (t transaction.Tra
 	var amount pgtype.Int8
 	var received pgtype.Timestamptz
 	var refundAccounts []uuid.UUID
-	t, err = scanTransaction(ctx, db, rows, &e.HasQuote, &e.CustomerDeleted,
-		&fromInternal.id, &fromInternal.owner, &fromInternal.kind, &fromInternal.currency, &toInternal.id, &toInternal.owner, &toInternal.kind,
-		&toInternal.currency,
-		&fromExternal.id, &fromExternal.owner, &toExternal.id, &toExternal.owner, &receipt, &rail, &reference, &currency, &amount,
-		&received, &refundAccounts)
+	var region string
+	var on platform.Platform
+	t, err = scanTransaction(ctx, db, rows, slices.Concat([]any{&e.HasQuote, &e.CustomerDeleted, &region},
+		payersOfPlatform.Columns(&on).Fields(),
+		[]any{&fromInternal.id, &fromInternal.owner, &fromInternal.kind, &fromInternal.currency, &toInternal.id, &toInternal.owner,
+			&toInternal.kind, &toInternal.currency,
+			&fromExternal.id, &fromExternal.owner, &toExternal.id, &toExternal.owner, &receipt, &rail, &reference, &currency, &amount,
+			&received, &refundAccounts})...)
+	if on.ProtectsPayments(region) {
+		e.ProtectedSince = on.SCAPaymentsSince
+	}
 	e.FromInternal, e.ToInternal, e.FromExternal, e.ToExternal = fromInternal.internal(), toInternal.internal(), fromExternal.external(),
 		toExternal.external()
 	if receipt.Valid {

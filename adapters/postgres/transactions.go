@@ -52,7 +52,7 @@ var transactions = schema.New("transactions", keyOfPlatform, func(t *transaction
 		{Name: "refund_settled_at", Field: &refund.SettledAt},
 		{Name: "created_at", Field: &t.CreatedAt}, {Name: "updated_at", Field: &t.UpdatedAt}, {Name: "settled_at", Field: &t.SettledAt},
 		{Name: "expected_settlement_at", Field: &t.ExpectedSettlementAt}, {Name: "traceparent", Field: schema.Optional(&t.Trace)},
-		{Name: "receipt_confirmed_at", Field: &t.ReceiptConfirmedAt},
+		{Name: "receipt_confirmed_at", Field: &t.ReceiptConfirmedAt}, {Name: "payer_authorization", Field: schema.Optional(&t.Authorization)},
 		{Name: "source_uma", Field: &t.Source.UMA}, {Name: "destination_uma", Field: &t.Destination.UMA}, {Name: "reference", Field: reference},
 		{Name: "agent_id", Field: &t.Agent}, {Name: "usage_day", Type: "date", Field: schema.Day(&usage.Day)},
 		{Name: "usage_given_back", Type: "boolean", Field: schema.Converted(
@@ -91,7 +91,8 @@ var (
 	// updateTransactions uses the primary key and changes no indexed column.
 	updateTransactions = transactions.UpdateAll("status", "refund_status", "stage", "failure_reason", "funded_currency", "funded_minor",
 		"refund_reason", "refund_at", "refund_settled_at", "updated_at", "settled_at", "source_rail", "source_account", "destination_account",
-		"receipt_id", "usage_day", "usage_given_back", "limit_day", "limit_scopes", "expected_settlement_at", "traceparent")
+		"receipt_id", "usage_day", "usage_given_back", "limit_day", "limit_scopes", "expected_settlement_at", "traceparent",
+		"payer_authorization")
 
 	updateTransactionDetails = transactions.Update("details")
 	updateReceiptConfirmed   = transactions.Update("receipt_confirmed_at")

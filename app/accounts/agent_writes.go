@@ -59,7 +59,7 @@ func (s *Service) DeleteForAgent(ctx context.Context, caller platform.Principal,
 	}
 	return s.attempt(ctx, accountAttempt{caller: caller, operation: agent.OpDeleteExternalAccount, account: id,
 		run: func(ctx context.Context, tx Tx) error {
-			return tx.DeleteExternalAccount(ctx, caller.Platform, id, s.Clock.Now())
+			return s.delete(ctx, tx, caller.Platform, id)
 		}}, nil)
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"causeway/app/internal/jobs"
+	"causeway/app/internal/strongauth"
 	"causeway/core/account"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -24,6 +25,8 @@ type Config struct {
 	Store         Store
 	Ledger        LedgerReader
 	Beneficiaries ports.BeneficiariesByEnvironment
+	// Auth asks customers for proofs.
+	Auth *strongauth.Auth
 	// WalletProofs accept the test values of signatures by wallets, and Liveness checks that their owners are present.
 	WalletProofs ports.WalletProofsByEnvironment
 	Liveness     ports.LivenessByEnvironment
@@ -167,14 +170,23 @@ func (s *Service) List(ctx context.Context, platformID ident.Platform, owner Own
 	return s.Store.ExternalAccounts(ctx, platformID, f)
 }
 
-// Delete deletes an account of this kind of owner, or returns EXTERNAL_ACCOUNT_NOT_FOUND.
+// Delete deletes an account of this kind of owner, or returns EXTERNAL_ACCOUNT_NOT_FOUND, or BENEFICIARY_TRUSTED.
 // Payments to the account remain.
 func (s *Service) Delete(ctx context.Context, platformID ident.Platform, owner Owner, id ident.ExternalAccount) error {
 	// The owner of an account never changes, so it is checked outside the unit of work.
 	if _, err := s.Get(ctx, platformID, owner, id); err != nil {
 		return err
 	}
-	return ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
-		return tx.DeleteExternalAccount(ctx, platformID, id, s.Clock.Now())
-	})
+	return ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error { return s.delete(ctx, tx, platformID, id) })
+}
+
+func (s *Service) delete(ctx context.Context, tx Tx, p ident.Platform, id ident.ExternalAccount) error {
+	locked, err := tx.LockExternalAccount(ctx, p, id)
+	if err == nil {
+		err = locked.CheckDeletable()
+	}
+	if err != nil {
+		return err
+	}
+	return tx.DeleteExternalAccount(ctx, p, id, s.Clock.Now())
 }

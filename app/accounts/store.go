@@ -4,12 +4,14 @@ import (
 	"context"
 	"time"
 
+	"causeway/app/internal/strongauth"
 	"causeway/core/account"
 	"causeway/core/agent"
 	"causeway/core/customer"
 	"causeway/core/event"
 	"causeway/core/ident"
 	"causeway/core/platform"
+	"causeway/core/sca"
 	"causeway/core/vasp"
 	"causeway/ledger"
 	"causeway/ports"
@@ -37,6 +39,14 @@ type Store interface {
 
 // Tx changes external accounts, and counts those that agents have added.
 type Tx interface {
+	strongauth.Tx
+	// LockPlatformShared returns a platform, and locks it against updates.
+	LockPlatformShared(ctx context.Context, id ident.Platform) (platform.Platform, error)
+	LockCustomer(ctx context.Context, p ident.Platform, id ident.Customer) (customer.Customer, error)
+	// SCASession returns a session of a customer that counts at a time, or SCA_SESSION_REQUIRED.
+	SCASession(ctx context.Context, p ident.Platform, id ident.Customer, now time.Time) (sca.Session, error)
+	// SetTrusted stores since when the customer trusts a locked account.
+	SetTrusted(ctx context.Context, a account.External) error
 	// LockAgents returns agents of a platform with their counters of a month ("2026-03") and the number of actions that
 	// wait, and locks the agents in one order, so that no other payment of them, and no change of their policy, is decided until the end of
 	// the unit of

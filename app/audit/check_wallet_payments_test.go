@@ -42,7 +42,7 @@ func (e *env) payFromWallet(service *payments.Service, signed bool) ident.Transa
 		}
 	}
 	if _, err := service.ExecuteSignedQuote(e.t.Context(), e.platform, created.Quote.ID,
-		payments.Signature{Text: signature, Environment: platform.Sandbox}, nil); err != nil {
+		payments.Signature{Text: signature, Environment: platform.Sandbox}, "", nil); err != nil {
 		e.t.Fatal(err)
 	}
 	e.Clock.Advance(time.Minute)

@@ -100,12 +100,12 @@ type app struct {
 	documents       *customers.Documents
 	files           ports.Files // nil if not configured
 	kycLinks        *customers.KYCLinks
-	strongAuth      *strongauth.Auth
 	authentication  *authentication.Service
 	mailers         ports.MailersByEnvironment
 	sms             ports.SMSSendersByEnvironment
 	mailMetrics     *mailMetrics
 	mails           *mails.Queue
+	strongAuth      *strongauth.Auth
 	mailSender      *mail.Service
 	custody         ports.Custody
 	accounts        *accounts.Service
@@ -280,15 +280,16 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 	a.kycLinks = customers.NewKYCLinks(customers.KYCLinksConfig{
 		Store: a.db, Clock: systemClock{}, IDs: idGenerator})
 	a.custody = localcustody.New(a.db)
+	a.strongAuth = strongauth.New(strongauth.Config{Proofs: a.walletProofs, TOTP: signin.Verifier{}, Mails: a.mails, IDs: idGenerator})
 	a.accounts = accounts.New(accounts.Config{
-		Store: a.db, Ledger: a.db.LedgerReader(), Clock: systemClock{}, IDs: idGenerator,
+		Auth: a.strongAuth, Store: a.db, Ledger: a.db.LedgerReader(), Clock: systemClock{}, IDs: idGenerator,
 		WalletProofs: a.walletProofs, Liveness: livenessOf(identities), OwnershipLimits: a.ownershipLimits, Jobs: due, Log: log,
 		JobRetry: a.retryPolicy(), JobMetrics: a.jobMetrics,
 		Beneficiaries: ports.BeneficiariesByEnvironment{
 			platform.Sandbox: sandboxbeneficiaries.Beneficiaries{}, platform.Production: reachableBeneficiaries{a.nameCheck,
 				a.connectedRail}}})
 	a.payments = payments.New(payments.Config{
-		Store: a.db, Jobs: due, Rails: rails, Simulated: simulatedRail, Chains: rails, Custody: a.custody,
+		Auth: a.strongAuth, Store: a.db, Jobs: due, Rails: rails, Simulated: simulatedRail, Chains: rails, Custody: a.custody,
 		WalletProofs: a.walletProofs, Prices: quotePrices, OwnershipLimits: a.ownershipLimits, Timetable: a.timetable,
 		Counterparties: counterparties,
 		Lightning:      rails, Screening: screener,
@@ -311,7 +312,6 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 	a.wallets = wallets.New(wallets.Config{
 		Store: a.db, Ledger: a.db.LedgerReader(), Custody: a.custody, Proofs: a.walletProofs,
 		Mails: a.mails, Clock: systemClock{}, IDs: idGenerator})
-	a.strongAuth = strongauth.New(strongauth.Config{Proofs: a.walletProofs, TOTP: signin.Verifier{}, Mails: a.mails, IDs: idGenerator})
 	a.authentication = authentication.New(authentication.Config{Store: a.db, Auth: a.strongAuth, Liveness: resetChecks, Clock: systemClock{}})
 	a.agents = agents.New(agents.Config{
 		Store: a.db, Prices: quotePrices, Clock: systemClock{}, IDs: idGenerator})

@@ -75,9 +75,6 @@ func (d devCommand) Run(ctx context.Context, env *cli.Env) (err error) {
 	return err
 }
 
-// databaseStopTimeout leaves time for the last checkpoint of the private Postgres on a slow disk.
-const databaseStopTimeout = 15 * time.Second
-
 // devDatabase is a migrated database, with the URL of its owner and that of the service.
 type devDatabase struct{ ownerURL, serviceURL string }
 
@@ -94,7 +91,7 @@ func (d devCommand) database(ctx context.Context,
 		return database, nil, nil, err
 	}
 	stop = func() error {
-		ctx, cancel := context.WithTimeout(context.Background(), databaseStopTimeout)
+		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 		defer cancel()
 		return server.Stop(ctx)
 	}

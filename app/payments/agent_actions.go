@@ -6,7 +6,6 @@ import (
 	"causeway/core/agent"
 	"causeway/core/ident"
 	"causeway/core/platform"
-	"causeway/core/quote"
 	"causeway/ports"
 )
 
@@ -59,7 +58,7 @@ func (s *Service) withPayments(ctx context.Context, actions []agent.Action) ([]A
 		}
 		for i, a := range actions {
 			if state, exists := states[ports.QuoteKey{Platform: a.Platform, ID: a.Quote}]; exists {
-				views[i].Quote = &quote.WithStatus{Quote: state.Quote, Status: quote.StatusOf(state.Transaction.State)}
+				views[i].Quote = new(state.Quote.Of(state.Transaction))
 				if !a.Transaction.IsZero() {
 					views[i].Transaction = &state.Transaction
 				}

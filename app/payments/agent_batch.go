@@ -225,7 +225,8 @@ func (r *agentRun) readPayments(ctx context.Context, tx Tx) error {
 		switch {
 		case c.request.Out != nil:
 			p := paying[0]
-			r.out[i] = transaction.TransferOutParties{Customer: p.Customer, From: p.FromInternal, To: p.ToExternal}.VisibleTo(customer)
+			r.out[i] = transaction.TransferOutParties{Customer: p.Customer, From: p.FromInternal, To: p.ToExternal,
+				Protected: p.Protected}.VisibleTo(customer)
 			paying = paying[1:]
 		case c.request.In != nil:
 			r.in[i] = receiving[0].VisibleTo(customer)

@@ -10,7 +10,6 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
-	"causeway/core/quote"
 	"causeway/core/transaction"
 	"causeway/core/wallet"
 	"causeway/ports"
@@ -270,7 +269,7 @@ func (r *agentRun) view(action agent.Action, asked askedPayment) AgentAction {
 	t := asked.decision.Transaction
 	if state, exists := r.quotes[ports.QuoteKey{Platform: action.Platform, ID: action.Quote}]; exists {
 		t = r.Latest(state.Transaction)
-		view.Quote = &quote.WithStatus{Quote: state.Quote, Status: quote.StatusOf(t.State)}
+		view.Quote = new(state.Quote.Of(t))
 	}
 	if !action.Transaction.IsZero() {
 		view.Transaction = &t

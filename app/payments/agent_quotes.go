@@ -37,7 +37,7 @@ func (s *Service) AgentQuote(ctx context.Context, caller platform.Principal, id 
 	if err != nil {
 		return quote.WithStatus{}, err
 	}
-	return quote.WithStatus{Quote: found, Status: quote.StatusOf(t.State)}, nil
+	return found.Of(t), nil
 }
 
 // lockQuotingAgents locks the agents that ask for quotes. It reads nothing if the platform does.

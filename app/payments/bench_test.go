@@ -119,7 +119,7 @@ func benchmarkExecute(b *testing.B, prepare func(*env) (quote.Source, func(quote
 					b.Error(err)
 					return
 				}
-				if _, err := env.ExecuteSignedQuote(b.Context(), env.Platform.ID, created.Quote.ID, sign(created.Quote), nil); err != nil {
+				if _, err := env.ExecuteSignedQuote(b.Context(), env.Platform.ID, created.Quote.ID, sign(created.Quote), "", nil); err != nil {
 					b.Error(err)
 					return
 				}

@@ -15,6 +15,7 @@ import (
 	"causeway/core/money"
 	"causeway/core/platform"
 	"causeway/core/quote"
+	"causeway/core/sca"
 	"causeway/core/tracing"
 	"causeway/core/transaction"
 	"causeway/core/wallet"
@@ -29,6 +30,8 @@ type executeCommand struct {
 	// zero for a test value; the signature is empty if nobody has signed.
 	signature string
 	session   wallet.Session
+	// factor is with what the payer will authorise the payment, if it has to; empty for the first that it has.
+	factor sca.Factor
 	// executed is set once a batch has executed the quote for the command. If the result of its commit
 	// was lost, the quote is executed. If the batch failed for another reason, and the quote had been
 	// executed before, the command is refused in its own next batch as it was in the first.
@@ -46,8 +49,17 @@ type executeCommand struct {
 // capacity, or the limits allow it).
 func (s *Service) ExecuteQuote(ctx context.Context, platform ident.Platform, id ident.Quote,
 	claim *ports.IdempotentRequest) (quote.WithStatus, error) {
-	return s.executeBatcher.Do(ctx, platform, &executeCommand{quote: ports.QuoteKey{Platform: platform, ID: id}, idempotency: claim,
+	return s.runExecution(ctx, &executeCommand{quote: ports.QuoteKey{Platform: platform, ID: id}, idempotency: claim,
 		trace: spans.Context(ctx)})
+}
+
+// runExecution executes a quote in a batch or, if its payer has to authorise it, by itself.
+func (s *Service) runExecution(ctx context.Context, command *executeCommand) (quote.WithStatus, error) {
+	executed, err := s.executeBatcher.Do(ctx, command.quote.Platform, command)
+	if errors.Is(err, errPayerAuthorizes) {
+		return s.executeAuthorized(ctx, command)
+	}
+	return executed, err
 }
 
 // Signature is the header Service-Wallet-Signature of a request; Text is empty if there is none.
@@ -59,15 +71,16 @@ type Signature struct {
 // ExecuteSignedQuote is ExecuteQuote for a request that may have a signature. It is ignored unless an
 // embedded wallet pays; then the owner of the wallet must have signed the payload of the quote, in a
 // session that is active at the commit.
-func (s *Service) ExecuteSignedQuote(ctx context.Context, p ident.Platform, id ident.Quote, signature Signature,
+// A payer who has to authorise the payment is asked for a proof with the factor, or with the first that it has if it is empty.
+func (s *Service) ExecuteSignedQuote(ctx context.Context, p ident.Platform, id ident.Quote, signature Signature, factor sca.Factor,
 	claim *ports.IdempotentRequest) (quote.WithStatus, error) {
-	command := &executeCommand{quote: ports.QuoteKey{Platform: p, ID: id}, idempotency: claim, trace: spans.Context(ctx)}
+	command := &executeCommand{quote: ports.QuoteKey{Platform: p, ID: id}, idempotency: claim, factor: factor, trace: spans.Context(ctx)}
 	if signature.Text != "" {
 		if err := s.checkSignature(ctx, command, signature); err != nil {
 			return quote.WithStatus{}, err
 		}
 	}
-	return s.executeBatcher.Do(ctx, p, command)
+	return s.runExecution(ctx, command)
 }
 
 // checkSignature adds the signature to the command, and the session that made it. It adds nothing if the
@@ -139,6 +152,9 @@ func (s *Service) executeBatch(ctx context.Context, orders []*executeCommand) ([
 				results[i].Value, evidence, results[i].Err = done.execute(state, o, sessions, balances)
 				authorized = append(authorized, evidence...)
 			}
+			if errors.Is(results[i].Err, errPayerAuthorizes) {
+				continue
+			}
 			o.executed = o.executed || results[i].Err == nil
 			if err := uow.SaveResponse(ctx, tx, o.idempotency, results[i].Value, results[i].Err); err != nil {
 				return err
@@ -163,10 +179,13 @@ func (w work) execute(state ports.QuoteState, o *executeCommand, sessions map[id
 	balances ledger.Balances) (quote.WithStatus, []wallet.Authorization, error) {
 	d, evidence, err := w.decideExecution(state, o, sessions)
 	if o.executed && fault.Is(err, fault.QuoteAlreadyExecuted) {
-		return quote.WithStatus{Quote: state.Quote, Status: quote.StatusOf(w.Latest(state.Transaction).State)}, nil, nil
+		return state.Quote.Of(w.Latest(state.Transaction)), nil, nil
 	}
 	if err != nil {
 		return quote.WithStatus{}, nil, err
+	}
+	if d.Challenges {
+		return quote.WithStatus{}, nil, errPayerAuthorizes
 	}
 	if err := w.limits.check(&d.Transaction, state.Parties.Customer); err != nil {
 		return quote.WithStatus{}, nil, err
@@ -176,7 +195,7 @@ func (w work) execute(state ports.QuoteState, o *executeCommand, sessions map[id
 	}
 	w.limits.count(d.Transaction)
 	w.Update(d)
-	return quote.WithStatus{Quote: state.Quote, Status: quote.StatusOf(d.Transaction.State)}, evidence, nil
+	return state.Quote.Of(d.Transaction), evidence, nil
 }
 
 // decideExecution decides about one command without regard to balances.

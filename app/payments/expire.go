@@ -17,12 +17,12 @@ func (s *Service) expire(ctx context.Context, jobs []ports.Job) error {
 	}
 	var pending []ports.TransactionKey
 	for key, t := range transactions {
-		if t.State.Status == transaction.Pending {
+		if t.Expires() {
 			pending = append(pending, key)
 		}
 	}
 	return s.settle(ctx, jobs, pending, func(w work, t transaction.Transaction) error {
-		if t.State.Status != transaction.Pending {
+		if !t.Expires() {
 			return nil // paid meanwhile
 		}
 		if w.Now.Before(t.ExpiresAt) {

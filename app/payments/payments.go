@@ -19,6 +19,7 @@ import (
 	"causeway/app/internal/jobs"
 	"causeway/app/internal/prices"
 	"causeway/app/internal/spans"
+	"causeway/app/internal/strongauth"
 	"causeway/core/account"
 	"causeway/core/ident"
 	"causeway/core/quote"
@@ -39,6 +40,8 @@ type Config struct {
 	Chains       ports.WalletChains
 	Custody      ports.Custody
 	WalletProofs ports.WalletProofsByEnvironment
+	// Auth asks the customers who pay for proofs.
+	Auth *strongauth.Auth
 	// Prices are the terms and rates of new quotes.
 	Prices *prices.Prices
 	// OwnershipLimits are those of payments to wallets whose owners have not proven that they are theirs.

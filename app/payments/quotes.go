@@ -8,6 +8,7 @@ import (
 
 	"causeway/app/internal/batch"
 	"causeway/app/internal/prices"
+	"causeway/app/internal/spans"
 	"causeway/app/internal/uow"
 	"causeway/core/agent"
 	"causeway/core/event"
@@ -15,6 +16,7 @@ import (
 	"causeway/core/limit"
 	"causeway/core/money"
 	"causeway/core/quote"
+	"causeway/core/sca"
 	"causeway/core/transaction"
 	"causeway/core/uma"
 	"causeway/core/wallet"
@@ -28,7 +30,7 @@ func (s *Service) GetQuote(ctx context.Context, p ident.Platform, id ident.Quote
 	if err != nil {
 		return quote.WithStatus{}, err
 	}
-	return quote.WithStatus{Quote: found, Status: quote.StatusOf(t.State)}, nil
+	return s.withChallenge(ctx, found.Of(t), t)
 }
 
 // ListQuotes reads a page of the quotes of a platform that match the filter.
@@ -36,7 +38,7 @@ func (s *Service) ListQuotes(ctx context.Context, p ident.Platform, f ports.Quot
 	read, err := s.Store.Quotes(ctx, p, f)
 	page := ports.Page[quote.WithStatus]{More: read.More, Total: read.Total, TotalIsMinimum: read.TotalIsMinimum}
 	for _, found := range read.Items {
-		page.Items = append(page.Items, quote.WithStatus{Quote: found.Quote, Status: quote.StatusOf(found.Transaction.State)})
+		page.Items = append(page.Items, found.Quote.Of(found.Transaction))
 	}
 	return page, err
 }
@@ -95,7 +97,8 @@ func (s *Service) CreateQuote(ctx context.Context, r quote.Request, claim *ports
 	if err != nil {
 		return quote.WithStatus{}, err
 	}
-	return s.ExecuteQuote(ctx, r.Platform, created.Quote.ID, claim)
+	return s.runExecution(ctx, &executeCommand{quote: ports.QuoteKey{Platform: r.Platform, ID: created.Quote.ID}, idempotency: claim,
+		factor: r.Factor, trace: spans.Context(ctx)})
 }
 
 // newQuoteCommand checks what does not depend on the parties, and reads what quotes of a batch do not share.
@@ -152,6 +155,10 @@ func (s *Service) createQuotes(ctx context.Context, commands []*quoteCommand) ([
 			return err
 		}
 		writes := &quoteWrites{ids: s.IDs, now: s.Clock.Now()}
+		payers, err := s.lockQuotingPayers(ctx, tx, commands, parties, writes.now)
+		if err != nil {
+			return err
+		}
 		agents, err := lockQuotingAgents(ctx, tx, commands, writes.now)
 		if err != nil {
 			return err
@@ -175,13 +182,21 @@ func (s *Service) createQuotes(ctx context.Context, commands []*quoteCommand) ([
 			if !c.request.Agent.IsZero() {
 				err = c.evaluate(agents, t, err, writes)
 			}
-			results[i].Value, results[i].Err = quote.WithStatus{Quote: created, Status: quote.Pending}, err
+			var challenge *sca.Asked
+			if err == nil {
+				t, challenge, err = payers.begin(ctx, t, parties[i], c.request.Factor)
+			}
+			results[i].Value, results[i].Err = created.Of(t), err
+			results[i].Value.Challenge = challenge
 			if err == nil {
 				writes.add(created, t)
 			}
 			if err := uow.SaveResponse(ctx, tx, c.idempotency, results[i].Value, results[i].Err); err != nil {
 				return err
 			}
+		}
+		if err := payers.write(ctx); err != nil {
+			return err
 		}
 		return writes.write(ctx, tx)
 	})
@@ -293,8 +308,9 @@ type quoteWrites struct {
 func (b *quoteWrites) add(q quote.Quote, t transaction.Transaction) {
 	b.quotes, b.transactions = append(b.quotes, q), append(b.transactions, t)
 	b.events = append(b.events, event.Event{ID: ident.NewWebhook(b.ids.New, t.UpdatedAt), Platform: t.Platform,
-		Type: event.OutgoingPayment, Name: event.OutgoingPaymentPending, Subject: t.ID.UUID(), OccurredAt: t.UpdatedAt, Resource: t,
-		Trace: t.Trace})
+		Type: event.OutgoingPayment, Name: "OUTGOING_PAYMENT." + string(t.State.Status), Subject: t.ID.UUID(), OccurredAt: t.UpdatedAt,
+		Resource: t,
+		Trace:    t.Trace})
 	// One job expires all quotes of a platform that were created together and expire together.
 	for i := range b.expiries {
 		if b.expiries[i].Platform == t.Platform && b.expiries[i].Due.Equal(t.ExpiresAt) {

@@ -43,7 +43,7 @@ func (s *Service) ExpireQuote(ctx context.Context, p ident.Platform, id ident.Qu
 			}
 		}
 		done.Update(d)
-		expired = quote.WithStatus{Quote: state.Quote, Status: quote.StatusOf(d.Transaction.State)}
+		expired = state.Quote.Of(d.Transaction)
 		if err := tx.SaveResponse(ctx, claim, expired, nil); err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 
 	"causeway/app/internal/connections"
 	"causeway/app/internal/returns"
+	"causeway/app/internal/strongauth"
 	"causeway/core/account"
 	"causeway/core/agent"
 	"causeway/core/customer"
@@ -16,6 +17,7 @@ import (
 	"causeway/core/platform"
 	"causeway/core/quote"
 	"causeway/core/rail"
+	"causeway/core/sca"
 	"causeway/core/transaction"
 	"causeway/core/uma"
 	"causeway/core/wallet"
@@ -84,6 +86,9 @@ type Store interface {
 	ReceivableOf(ctx context.Context, p ident.Platform, id ident.Transaction) (ports.ReceivableDetails, bool, error)
 	// WalletAuthorization returns the evidence of a payment from a wallet, and false if there is none.
 	WalletAuthorization(ctx context.Context, key ports.TransactionKey) (found wallet.Authorization, exists bool, err error)
+	strongauth.Reads
+	// PaymentAuthorizations returns the authorizations of a payment, oldest first.
+	PaymentAuthorizations(ctx context.Context, key ports.TransactionKey) ([]transaction.PaymentAuthorization, error)
 	// ActiveWalletSessions returns the sessions of a wallet that are active at a time, oldest first, without
 	// their nicknames.
 	ActiveWalletSessions(ctx context.Context, w ports.WalletID, now time.Time) ([]wallet.Session, error)
@@ -93,6 +98,17 @@ type Store interface {
 type Tx interface {
 	connections.Tx
 	returns.Tx
+	strongauth.Tx
+	// LockPlatformShared returns a platform, and locks it against updates.
+	LockPlatformShared(ctx context.Context, id ident.Platform) (platform.Platform, error)
+	LockCustomer(ctx context.Context, p ident.Platform, id ident.Customer) (customer.Customer, error)
+	// SCASession returns a session of a customer that counts at a time, or SCA_SESSION_REQUIRED.
+	SCASession(ctx context.Context, p ident.Platform, id ident.Customer, now time.Time) (sca.Session, error)
+	// LowValueUse returns what a customer has paid without a proof since its last one.
+	LowValueUse(ctx context.Context, p ident.Platform, c ident.Customer) (sca.LowValueUse, error)
+	PaymentAuthorizations(ctx context.Context, key ports.TransactionKey) ([]transaction.PaymentAuthorization, error)
+	// SavePaymentAuthorizations stores authorizations, before the payments begin that they allow. They never change.
+	SavePaymentAuthorizations(ctx context.Context, authorizations []transaction.PaymentAuthorization) error
 	LockAgents(ctx context.Context, p ident.Platform, ids []ident.Agent, month string) (map[ident.Agent]ports.CountedAgent, error)
 	// AddAgentUsage counts payments that start now, of locked agents.
 	AddAgentUsage(ctx context.Context, p ident.Platform, counted []ports.AgentCount) error

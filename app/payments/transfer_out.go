@@ -2,12 +2,14 @@ package payments
 
 import (
 	"context"
+	"time"
 
 	"causeway/app/internal/batch"
 	"causeway/app/internal/uow"
 	"causeway/core/ident"
 	"causeway/core/limit"
 	"causeway/core/quote"
+	"causeway/core/sca"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -65,13 +67,32 @@ func (s *Service) createTransfersOut(ctx context.Context, commands []*transferOu
 		if err != nil {
 			return err
 		}
-		return s.transferAll(ctx, tx, w, rules, commands, parties, results)
+		payers, err := s.lockTransferringPayers(ctx, tx, commands, parties, w.Now)
+		if err != nil {
+			return err
+		}
+		if err := s.transferAll(ctx, tx, w, rules, payers, commands, parties, results); err != nil {
+			return err
+		}
+		return payers.write(ctx)
 	})
+}
+
+// lockTransferringPayers locks the customers whose transfers out may be exempt from their authorization.
+func (s *Service) lockTransferringPayers(ctx context.Context, tx Tx, commands []*transferOutCommand, parties []quote.Parties,
+	now time.Time) (*payers, error) {
+	var ids []ident.Customer
+	for _, p := range parties {
+		if p.Protected && p.Exemptions != (sca.Exemptions{}) && p.Customer != nil && p.FromInternal != nil && !p.FromInternal.Customer.IsZero() {
+			ids = append(ids, p.Customer.ID)
+		}
+	}
+	return s.lockPayers(ctx, tx, now, commands[0].out.Platform, ids)
 }
 
 // transferAll creates all transfers first, to find which balances to lock, and then debits the
 // balances one transfer after the other.
-func (s *Service) transferAll(ctx context.Context, tx Tx, w work, rules limit.Rules, commands []*transferOutCommand,
+func (s *Service) transferAll(ctx context.Context, tx Tx, w work, rules limit.Rules, payers *payers, commands []*transferOutCommand,
 	parties []quote.Parties, results []batch.Result[transaction.Transaction]) error {
 	decisions, transfers := make([]transaction.Decision, len(commands)), make([]transaction.Transaction, 0, len(commands))
 	var attempted []ports.TransactionKey
@@ -81,7 +102,8 @@ func (s *Service) transferAll(ctx context.Context, tx Tx, w work, rules limit.Ru
 			attempted = append(attempted, key)
 		}
 		c.attempted = true
-		p := transaction.TransferOutParties{Customer: parties[i].Customer, From: parties[i].FromInternal, To: parties[i].ToExternal}
+		p := transaction.TransferOutParties{Customer: parties[i].Customer, From: parties[i].FromInternal, To: parties[i].ToExternal,
+			Protected: parties[i].Protected, Exempt: parties[i].Exemptions != sca.Exemptions{}}
 		decisions[i], results[i].Err = c.out.Make(c.transaction.ID, p, w.Now)
 		if results[i].Err == nil {
 			results[i].Err = s.checkTransfer(ctx, decisions[i].Transaction, p.Customer, nil, p.To)
@@ -108,6 +130,12 @@ func (s *Service) transferAll(ctx context.Context, tx Tx, w work, rules limit.Ru
 		if t, exists := committed[key]; exists {
 			results[i] = batch.Result[transaction.Transaction]{Value: t}
 			continue
+		}
+		if results[i].Err == nil && decisions[i].Transaction.Authorization == transaction.AuthorizationExempt {
+			var exempted bool
+			if _, exempted, results[i].Err = payers.start(ctx, decisions[i].Transaction, parties[i]); results[i].Err == nil && !exempted {
+				results[i].Err = transaction.ErrPayerAuthorizes
+			}
 		}
 		if results[i].Err == nil {
 			results[i].Err = w.limits.check(&decisions[i].Transaction, parties[i].Customer)

@@ -55,7 +55,7 @@ func payloadOf(q quote.Quote) string {
 
 func (e *walletEnv) executeSigned(service *payments.Service, q quote.Quote, signature string) (quote.WithStatus, error) {
 	return service.ExecuteSignedQuote(context.Background(), e.Platform.ID, q.ID,
-		payments.Signature{Text: signature, Environment: platform.Sandbox}, nil)
+		payments.Signature{Text: signature, Environment: platform.Sandbox}, "", nil)
 }
 
 func (e *walletEnv) mustExecuteSigned(t testing.TB, q quote.Quote) quote.WithStatus {

@@ -75,6 +75,8 @@ type External struct {
 	CreatedAt        time.Time
 	UpdatedAt        time.Time
 	DeletedAt        time.Time
+	// TrustedAt is when the customer has said that it trusts the account, with strong customer authentication; zero if it does not.
+	TrustedAt time.Time
 }
 
 // BeneficiaryType is the type of a beneficiary: person or business.

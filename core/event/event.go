@@ -81,6 +81,7 @@ const (
 	OutgoingPayment Type = "OUTGOING_PAYMENT"
 
 	OutgoingPaymentPending         = "OUTGOING_PAYMENT.PENDING"
+	OutgoingPaymentAuthorization   = "OUTGOING_PAYMENT.PENDING_AUTHORIZATION"
 	OutgoingPaymentProcessing      = "OUTGOING_PAYMENT.PROCESSING"
 	OutgoingPaymentCompleted       = "OUTGOING_PAYMENT.COMPLETED"
 	OutgoingPaymentFailed          = "OUTGOING_PAYMENT.FAILED"

@@ -96,6 +96,7 @@ const (
 	EmailOTPCredentialSetChanged          Code = "EMAIL_OTP_CREDENTIAL_SET_CHANGED"
 	IdempotencyKeyInUse                   Code = "IDEMPOTENCY_KEY_IN_USE"
 	PasskeyAlreadyEnrolled                Code = "PASSKEY_ALREADY_ENROLLED"
+	BeneficiaryTrusted                    Code = "BENEFICIARY_TRUSTED"
 	SCASessionRequired                    Code = "SCA_SESSION_REQUIRED" // a login with strong customer authentication
 	MonthArchived                         Code = "MONTH_ARCHIVED"
 	IdempotencyKeyReused                  Code = "IDEMPOTENCY_KEY_REUSED"
@@ -234,6 +235,7 @@ var statuses = map[Code]int{
 	EmailOTPCredentialSetChanged:          409,
 	IdempotencyKeyInUse:                   409,
 	PasskeyAlreadyEnrolled:                409,
+	BeneficiaryTrusted:                    409,
 	SCASessionRequired:                    409,
 	MonthArchived:                         409,
 	IdempotencyKeyReused:                  422,

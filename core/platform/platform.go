@@ -13,6 +13,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/sca"
 )
 
 // Platform is a business that uses the service, with its settings.
@@ -37,6 +38,10 @@ type Platform struct {
 	// SCARegions are the regions whose customers need strong customer authentication, as the operator has set them; nil for those of the
 	// law, see RequiresSCA.
 	SCARegions []string
+	// SCAPaymentsSince is since when the payments of these customers need a proof of their payer; zero if they do not.
+	SCAPaymentsSince time.Time
+	// SCAExemptions are those that the platform uses.
+	SCAExemptions sca.Exemptions
 	// Fees are what the platform charges; at most one for each type and currency.
 	Fees      []FeeConfig
 	CreatedAt time.Time
@@ -96,7 +101,7 @@ func New(id ident.Platform, name string, env Environment, regulated bool, now ti
 	return Platform{
 		ID: id, Name: name, Environment: env, Regulated: regulated,
 		UMADomain: "uma." + slug(name) + ".test", WebhookSignatures: DefaultWebhookSignatures, Currencies: DefaultCurrencies(),
-		CreatedAt: now, UpdatedAt: now,
+		SCAPaymentsSince: now, CreatedAt: now, UpdatedAt: now,
 	}, nil
 }
 

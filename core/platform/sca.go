@@ -19,6 +19,11 @@ func (p Platform) RequiresSCA(region string) bool {
 	return slices.Contains(regions, region)
 }
 
+// ProtectsPayments reports whether the payments of the customers of a region need a proof of their payer.
+func (p Platform) ProtectsPayments(region string) bool {
+	return !p.SCAPaymentsSince.IsZero() && p.RequiresSCA(region)
+}
+
 var regionRegexp = regexp.MustCompile(`^[A-Z]{2}$`)
 
 // ParseSCARegions returns regions sorted, each once; nil for nil. Fault: INVALID_INPUT.

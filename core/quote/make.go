@@ -11,6 +11,7 @@ import (
 	"causeway/core/money"
 	"causeway/core/platform"
 	"causeway/core/price"
+	"causeway/core/sca"
 	"causeway/core/transaction"
 	"causeway/core/uma"
 	"causeway/core/wallet"
@@ -31,6 +32,8 @@ type Request struct {
 	Payer map[string]string
 	// PlatformFee replaces the fee that the settings of the platform have for the payment; nil for that fee.
 	PlatformFee *platform.Fee
+	// Factor is with what the payer will authorise the payment, if it has to; empty for the first that it has.
+	Factor sca.Factor
 	// ExecuteImmediately executes the quote as soon as it is created.
 	ExecuteImmediately bool
 	// Agent is the agent that creates the quote, and Owner its customer, for whom it can only pay from and to the
@@ -205,6 +208,12 @@ func (r Request) Make(p Parties, route Route, params MakeParams) (Quote, transac
 		t.TravelRule = transaction.TravelRuleOf(r.Platform, p.Customer.Owning(r.payer(p)), p.Customer.Owning(p.ToExternal.Customer), p.ToExternal)
 	}
 	t.Payee = t.PayeeDigest(p.ToExternal)
+	if r.PayerAuthorizes(p) {
+		if !r.Agent.IsZero() {
+			return Quote{}, transaction.Transaction{}, transaction.ErrPayerAuthorizes
+		}
+		t = t.Protected()
+	}
 	return q, t, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"causeway/core/account"
 	"causeway/core/corridor"
 	"causeway/core/ident"
+	"causeway/core/sca"
 	"causeway/core/transaction"
 )
 
@@ -53,6 +54,14 @@ type Quote struct {
 type WithStatus struct {
 	Quote  Quote
 	Status Status
+	// Challenge is what the payer is asked for; nil if it has nothing to authorise.
+	Challenge *sca.Asked
+}
+
+// Of returns a quote with the status of its transaction. How to pay is not shown before the payer has authorised the payment.
+func (q Quote) Of(t transaction.Transaction) WithStatus {
+	q.Instructions = t.HowToPay()
+	return WithStatus{Quote: q, Status: StatusOf(t.State)}
 }
 
 // Status is the public status of a quote.
@@ -60,11 +69,12 @@ type Status string
 
 // The statuses of a quote.
 const (
-	Pending    Status = "PENDING"
-	Processing Status = "PROCESSING"
-	Completed  Status = "COMPLETED"
-	Failed     Status = "FAILED"
-	Expired    Status = "EXPIRED"
+	Pending              Status = "PENDING"
+	PendingAuthorization Status = "PENDING_AUTHORIZATION"
+	Processing           Status = "PROCESSING"
+	Completed            Status = "COMPLETED"
+	Failed               Status = "FAILED"
+	Expired              Status = "EXPIRED"
 )
 
 // StatusOf returns the status of a quote whose transaction has the state. A completed quote stays

@@ -10,6 +10,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/sca"
 	"causeway/core/transaction"
 )
 
@@ -30,6 +31,10 @@ type Parties struct {
 	Receiver *Lookup
 	// NeedsConsent: the paying customer must have accepted the terms for end users.
 	NeedsConsent bool
+	// Protected: payments of Customer need strong customer authentication.
+	Protected bool
+	// Exemptions are those that the platform uses.
+	Exemptions sca.Exemptions
 	// Networks are the chains on which the currency of just-in-time funding can be received; none for fiat.
 	Networks []corridor.Rail
 }
@@ -117,6 +122,13 @@ func (r Request) Route(p Parties) (Route, error) {
 	return route, err
 }
 
+// PayerAuthorizes reports whether the payer has to authorise the payment: a customer who needs strong customer authentication, and pays
+// itself. The platform pays from accounts of its own.
+func (r Request) PayerAuthorizes(p Parties) bool {
+	return p.Protected && p.Customer != nil && (p.FromInternal == nil || !p.FromInternal.Customer.IsZero()) &&
+		(p.FromExternal == nil || !p.FromExternal.Customer.IsZero()) && (!r.Source.JustInTime() || !r.PayingCustomer().IsZero())
+}
+
 // FromWallet reports whether an embedded wallet pays.
 func (p Parties) FromWallet() bool { return isWallet(p.FromInternal) }
 
@@ -133,7 +145,7 @@ func isWallet(a *account.Internal) bool { return a != nil && a.Type == account.E
 // transfer. A transfer has no fee, so neither has a payment from a wallet.
 func (r Request) findCorridor(p Parties, from, to money.Currency, country string) (corridor.Corridor, error) {
 	switch {
-	case from == to && (r.Destination.UMA != "" || p.FromWallet()):
+	case from == to && (r.Destination.UMA != "" || p.FromWallet() || p.FromInternal != nil && r.PayerAuthorizes(p)): // not by a transfer
 		return corridor.SameCurrency(from)
 	case from == to && r.Source.JustInTime():
 		return corridor.Within(from, country)

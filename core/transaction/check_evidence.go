@@ -37,6 +37,9 @@ type Evidence struct {
 	Receipt *Receipt
 	// HasQuote reports whether its quote exists.
 	HasQuote bool
+	// Authorizations are those of its payer, and ProtectedSince is since when the payments of its customer need one; zero for never.
+	Authorizations []PaymentAuthorization
+	ProtectedSince time.Time
 	// RefundAccounts are the ledger paths of the accounts that can receive a refund of its customer.
 	RefundAccounts []string
 }
@@ -59,7 +62,8 @@ func (t Transaction) CheckEvidence(e Evidence) error {
 			return err
 		}
 	}
-	for _, check := range []func(Evidence) error{t.checkFunded, t.checkPostings, t.checkOwners, t.checkReceipt, t.checkRefund, t.checkTimes} {
+	for _, check := range []func(Evidence) error{t.checkAuthorizations, t.checkFunded, t.checkPostings, t.checkOwners, t.checkReceipt,
+		t.checkRefund, t.checkTimes} {
 		if err := check(e); err != nil {
 			return err
 		}

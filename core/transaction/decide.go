@@ -18,6 +18,8 @@ type Decision struct {
 	// Events are the names of the events to emit, in order.
 	Events []string
 	Next   Step
+	// Challenges: the payer is asked to authorise the payment, and nothing else happens.
+	Challenges bool
 	// Due is when Next is due; zero for at once.
 	Due time.Time
 }
@@ -29,12 +31,14 @@ func (t Transaction) Receive(r Receipt, p Parties, now time.Time) (Decision, err
 		return t.receiveInvoiced(r, p, now)
 	}
 	switch {
-	case t.State != Initial && t.State != (State{Status: Expired}), t.Flow().Funding != JustInTime:
+	case t.State != Initial && !t.isChallenged() && t.State != (State{Status: Expired}), t.Flow().Funding != JustInTime:
 		// The transaction already has its money, or an account funds it: the payment is surplus
 		// and is refunded separately.
 		return Decision{Transaction: t, Postings: r.Surplus(), Next: StepSendBack}, nil
 	case !r.At.Before(t.ExpiresAt):
 		return t.refundReceipt(r, FundLate, "", RefundTimeout, now)
+	case t.isChallenged():
+		return t.refundReceipt(r, FundRefused, SCANotCompleted, RefundFailed, now)
 	case r.Amount != t.Pricing.Sent:
 		return t.refundReceipt(r, FundWrongAmount, FundingAmountMismatch, RefundFailed, now)
 	case t.CheckParties(p) != nil:
@@ -100,12 +104,21 @@ func (t Transaction) DeliveryStep() Step {
 }
 
 // Execute executes a quote that an account funds. An internal account is debited at once, after the
-// caller has checked its balance; an external account is debited by its rail. Faults: QUOTE_EXPIRED,
+// caller has checked its balance; an external account is debited by its rail. A payer who still has to authorise the
+// payment is challenged instead. Faults: QUOTE_EXPIRED,
 // QUOTE_ALREADY_EXECUTED, QUOTE_NOT_EXECUTABLE, USER_NOT_READY, UNAUTHORIZED (an embedded wallet pays).
 func (t Transaction) Execute(p Parties, now time.Time) (Decision, error) {
 	if err := t.checkRunnable(p, now); err != nil {
 		return Decision{}, err
 	}
+	if t.Authorization == AuthorizationRequired && t.fundedByAccount() {
+		return t.challenge(now)
+	}
+	return t.execute(now)
+}
+
+// execute executes a quote whose parties were checked.
+func (t Transaction) execute(now time.Time) (Decision, error) {
 	switch t.Flow().Funding {
 	case Wallet:
 		return Decision{}, &fault.Error{Code: fault.Unauthorized, Reason: "Missing Service-Wallet-Signature",
@@ -155,13 +168,16 @@ func (t Transaction) checkRunnable(p Parties, now time.Time) error {
 // QUOTE_EXPIRED, QUOTE_ALREADY_EXECUTED or QUOTE_NOT_EXECUTABLE.
 func (t Transaction) CheckExecutable(now time.Time) error {
 	switch {
-	case t.State.Status == Expired || t.State == Initial && !now.Before(t.ExpiresAt):
+	case t.State.Status == Expired || (t.State == Initial || t.isChallenged()) && !now.Before(t.ExpiresAt):
 		return fault.New(fault.QuoteExpired, "The quote expired at %s. Create a new one.", t.ExpiresAt.Format(time.RFC3339))
-	case t.State != Initial:
+	case t.State != Initial && !t.isChallenged():
 		return fault.New(fault.QuoteAlreadyExecuted, "The quote was already executed; its transaction is %s.", t.State)
 	case t.Flow().Funding == JustInTime:
 		return &fault.Error{Code: fault.QuoteNotExecutable, Reason: "Just-in-time funded quote",
 			Message: "This quote is executed when its payment arrives. Follow its paymentInstructions, with the exact reference and amount."}
+	case t.Flow().Funding == Wallet && t.isChallenged():
+		return errNotRunnable("Not authorized", "The payer has not authorised this quote yet. Do so with POST /quotes/{quoteId}/authorize, and "+
+			"execute the quote then.")
 	}
 	return nil
 }
@@ -198,10 +214,14 @@ func (t Transaction) CollectionFailed(reason FailureReason, now time.Time) (Deci
 	return d, nil
 }
 
-// StartTransfer starts a transfer out: the source account is debited at once.
-func (t Transaction) StartTransfer(now time.Time) Decision {
+// StartTransfer starts a transfer out: the source account is debited at once. A payer who has to authorise the payment cannot do so
+// here. Fault: CONFLICT.
+func (t Transaction) StartTransfer(now time.Time) (Decision, error) {
+	if t.Authorization == AuthorizationRequired {
+		return Decision{}, ErrPayerAuthorizes
+	}
 	t.State = TransferInitial
-	return Decision{Transaction: t, Postings: []ledger.Posting{t.converted(now)}, Events: t.eventNames(State{}), Next: StepDeliver}
+	return Decision{Transaction: t, Postings: []ledger.Posting{t.converted(now)}, Events: t.eventNames(State{}), Next: StepDeliver}, nil
 }
 
 // Submitted records that the rail has accepted a transfer. It does not change a transfer that was
@@ -242,7 +262,11 @@ func (t Transaction) ExpireAt(now time.Time) (Decision, error) {
 	if t.Type == Incoming {
 		return t.declined(Lapse, QuoteExpired, now)
 	}
-	next, err := t.transition(Expire, "", now)
+	event, reason := Expire, FailureReason("")
+	if t.isChallenged() {
+		event, reason = LapseAuthorization, SCANotCompleted
+	}
+	next, err := t.transition(event, reason, now)
 	if err != nil {
 		return Decision{}, err
 	}
@@ -252,7 +276,7 @@ func (t Transaction) ExpireAt(now time.Time) (Decision, error) {
 // ExpireEarly ends the transaction of a quote that waits to be funded, as if the quote had expired by now. It is for the tests of
 // sandbox platforms.
 func (t Transaction) ExpireEarly(now time.Time) (Decision, error) {
-	if t.State != Initial {
+	if !t.Expires() {
 		return Decision{}, fault.New(fault.Conflict, "The transaction %s is %s, so its quote can no longer expire.", t.ID, t.State)
 	}
 	if now.Before(t.ExpiresAt) {
@@ -336,6 +360,9 @@ func (t Transaction) RefundFailed(now time.Time) (Decision, error) {
 // transition moves the transaction to its next state. UpdatedAt increases by at least a millisecond,
 // so that its events can be sorted by time.
 func (t Transaction) transition(event Event, reason FailureReason, now time.Time) (Transaction, error) {
+	if err := t.checkAuthorized(event); err != nil {
+		return t, err
+	}
 	state, err := t.State.Next(event, reason)
 	if err != nil {
 		return t, err

@@ -439,7 +439,7 @@ func applyRandomEvent(t *rapid.T, tx transaction.Transaction, now time.Time, ste
 	case 13:
 		if flow := tx.Flow(); tx.State == transaction.Initial && tx.UpdatedAt.Equal(noon) && flow.Funding == transaction.Balance &&
 			!flow.Internal && !flow.Converts {
-			return tx.StartTransfer(now), nil
+			return tx.StartTransfer(now)
 		}
 		return tx.Submitted(now)
 	default:
@@ -614,7 +614,10 @@ func TestTransaction_TransferOutBalances(t *testing.T) {
 	transfer.SourceAccount, transfer.DestinationAccount = ledger.CustomerAccount(transfer.Source.InternalAccount), "rails/ACH"
 	transfer.Pricing = transaction.Pricing{Sent: transfer.Pricing.Sent, Received: transfer.Pricing.Sent}
 
-	started := transfer.StartTransfer(noon)
+	started, err := transfer.StartTransfer(noon)
+	if err != nil {
+		t.Fatal(err)
+	}
 	submitted, err := started.Transaction.Submitted(noon.Add(time.Second))
 	if err != nil {
 		t.Fatal(err)

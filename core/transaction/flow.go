@@ -104,7 +104,8 @@ func (f Flow) fundingKinds(s State) []ledger.Kind {
 		return nil
 	case f.Funding != Wallet && s.Stage != NoFundsMoved:
 		return []ledger.Kind{ledger.KindJITReceived}
-	case f.Funding != Wallet || s.Status == Pending || s.Status == Expired:
+	case f.Funding != Wallet || s.Status == Pending || s.Status == PendingAuthorization || s.Status == Expired ||
+		s.Reason == SCANotCompleted:
 		return nil
 	case s.Status == Failed && s.Stage == NoFundsMoved:
 		return []ledger.Kind{ledger.KindWalletDebit, ledger.KindReversal}

@@ -11,11 +11,13 @@ type Status string
 
 // The statuses of an outgoing transaction.
 const (
-	Pending    Status = "PENDING"
-	Processing Status = "PROCESSING"
-	Completed  Status = "COMPLETED"
-	Failed     Status = "FAILED"
-	Expired    Status = "EXPIRED"
+	Pending Status = "PENDING"
+	// PendingAuthorization: the payer has been challenged and has not authorised the payment yet.
+	PendingAuthorization Status = "PENDING_AUTHORIZATION"
+	Processing           Status = "PROCESSING"
+	Completed            Status = "COMPLETED"
+	Failed               Status = "FAILED"
+	Expired              Status = "EXPIRED"
 )
 
 // RefundStatus is the status of a refund; empty if there is none.
@@ -64,12 +66,18 @@ const (
 	Fund Event = "FUND"
 	// FundWrongAmount: a payment was received in time, with another amount or currency than quoted.
 	FundWrongAmount Event = "FUND_WRONG_AMOUNT"
-	// FundRefused: a payment was received in time, and a party may no longer move money.
+	// FundRefused: a payment was received in time, and a party may no longer move money, or the payer has not authorised it.
 	FundRefused Event = "FUND_REFUSED"
 	// FundLate: a payment was received after the quote expired.
 	FundLate Event = "FUND_LATE"
 	// Expire: the quote expired without a payment.
 	Expire Event = "EXPIRE"
+	// Challenge: the payer is asked to authorise the payment.
+	Challenge Event = "CHALLENGE"
+	// Authorize: the payer has authorised a payment that waits to be funded.
+	Authorize Event = "AUTHORIZE"
+	// LapseAuthorization: the quote expired before the payer has authorised it.
+	LapseAuthorization Event = "LAPSE_AUTHORIZATION"
 	// Execute: the quote was executed in time, and its internal account debited.
 	Execute Event = "EXECUTE"
 	// Collect: the quote was executed in time, and an external account is being debited.
@@ -93,8 +101,8 @@ const (
 )
 
 // Events lists all events, for tests of the state machine.
-var Events = []Event{Fund, FundWrongAmount, FundRefused, FundLate, Expire, Execute, Collect, FailCollection, Submit,
-	Deliver, Refuse, Cancel, Return, PayRefund, FailRefund}
+var Events = []Event{Fund, FundWrongAmount, FundRefused, FundLate, Expire, Challenge, Authorize, LapseAuthorization,
+	Execute, Collect, FailCollection, Submit, Deliver, Refuse, Cancel, Return, PayRefund, FailRefund}
 
 // Initial is the state of a transaction when its quote is created.
 var Initial = State{Status: Pending}
@@ -124,8 +132,18 @@ var transitions = map[transitionFrom]map[Event]transitionTo{
 		FundRefused:     {Failed, RefundPending},
 		FundLate:        {Expired, RefundPending},
 		Expire:          {Expired, NoRefund},
+		Challenge:       {PendingAuthorization, NoRefund},
 		Execute:         {Processing, NoRefund},
 		Collect:         {Processing, NoRefund},
+	},
+	{PendingAuthorization, NoRefund, false}: {
+		FundWrongAmount:    {Failed, RefundPending},
+		FundRefused:        {Failed, RefundPending},
+		FundLate:           {Expired, RefundPending},
+		Authorize:          {Pending, NoRefund},
+		LapseAuthorization: {Failed, NoRefund},
+		Execute:            {Processing, NoRefund},
+		Collect:            {Processing, NoRefund},
 	},
 	{Pending, NoRefund, true}: {
 		Submit: {Processing, NoRefund},
@@ -194,7 +212,7 @@ func (s State) IsDelivered() bool { return s.Status == Completed && s.Stage == D
 // IsFinal reports whether only a return, or a payment for an expired quote that is reported later, can
 // still change the transaction.
 func (s State) IsFinal() bool {
-	return s.Status != Pending && s.Status != Processing && s.Refund != RefundPending
+	return s.Status != Pending && s.Status != PendingAuthorization && s.Status != Processing && s.Refund != RefundPending
 }
 
 // String returns the state for messages, such as "FAILED (refund PENDING)".

@@ -13,6 +13,11 @@ var allowed = map[string]map[transaction.Event]string{
 	"PENDING, nothing moved": {
 		transaction.Fund: "PROCESSING", transaction.FundWrongAmount: "FAILED (refund PENDING)",
 		transaction.FundRefused: "FAILED (refund PENDING)", transaction.FundLate: "EXPIRED (refund PENDING)", transaction.Expire: "EXPIRED",
+		transaction.Execute: "PROCESSING", transaction.Collect: "PROCESSING", transaction.Challenge: "PENDING_AUTHORIZATION",
+	},
+	"PENDING_AUTHORIZATION, nothing moved": {
+		transaction.FundWrongAmount: "FAILED (refund PENDING)", transaction.FundRefused: "FAILED (refund PENDING)",
+		transaction.FundLate: "EXPIRED (refund PENDING)", transaction.Authorize: "PENDING", transaction.LapseAuthorization: "FAILED",
 		transaction.Execute: "PROCESSING", transaction.Collect: "PROCESSING",
 	},
 	"PENDING, moved": {
@@ -37,7 +42,8 @@ func TestState_EveryTransition(t *testing.T) {
 	t.Parallel()
 	// Every event in every state either leads to the specified state, or is refused with a conflict and
 	// changes nothing.
-	statuses := []transaction.Status{transaction.Pending, transaction.Processing, transaction.Completed, transaction.Failed,
+	statuses := []transaction.Status{transaction.Pending, transaction.PendingAuthorization, transaction.Processing,
+		transaction.Completed, transaction.Failed,
 		transaction.Expired}
 	refunds := []transaction.RefundStatus{transaction.NoRefund, transaction.RefundPending, transaction.RefundCompleted,
 		transaction.RefundUnpaid}

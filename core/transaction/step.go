@@ -93,7 +93,7 @@ func (t Transaction) CollectionEnd() rail.State {
 		return ""
 	case t.HasCollected():
 		return rail.Done
-	case t.State.Status == Failed:
+	case t.State.Status == Failed && t.State.Reason != SCANotCompleted:
 		return rail.Refused
 	}
 	return ""

@@ -106,11 +106,13 @@ type Transaction struct {
 	// agent has not started it.
 	AgentUsage *AgentUsage
 	// LimitUsage is how the payment counts towards the limits of its platform; nil if it does not.
-	LimitUsage  *LimitUsage
-	Type        Type
-	State       State
-	Source      Endpoint
-	Destination Endpoint
+	LimitUsage *LimitUsage
+	// Authorization is whether the payer has to authorise the payment with strong customer authentication.
+	Authorization Authorization
+	Type          Type
+	State         State
+	Source        Endpoint
+	Destination   Endpoint
 	// SourceRail is the rail of the funding: the expected one until money is received, and then the
 	// actual one. DestinationRail is the rail of the payout. Each is empty if an internal account is
 	// at that end; that of an embedded wallet is its chain.
@@ -236,6 +238,8 @@ const (
 	FundingAmountMismatch  FailureReason = "FUNDING_AMOUNT_MISMATCH"
 	LimitExceeded          FailureReason = "LIMIT_EXCEEDED"
 	CounterpartyPostFailed FailureReason = "COUNTERPARTY_POST_TX_FAILED"
+	// SCANotCompleted: the payer did not authorise it before its quote expired.
+	SCANotCompleted FailureReason = "SCA_NOT_COMPLETED"
 	// UserCancellation: the user cancelled it during delivery, as the reason of its refund says too.
 	UserCancellation FailureReason = "USER_CANCELLATION"
 )

@@ -28,6 +28,8 @@ type TransferOutParties struct {
 	Customer *customer.Customer
 	From     *account.Internal
 	To       *account.External
+	// Protected: payments of Customer need strong customer authentication. Exempt: an exemption applies to this one.
+	Protected, Exempt bool
 }
 
 // VisibleTo returns the parties as an agent of a customer sees them: what is not the customer's is nil.
@@ -53,7 +55,7 @@ func checkTransferAmount(minor int64) error {
 
 // Make checks the parties and returns the transaction, which debits the internal account at once. The
 // caller checks the balance. Faults: INTERNAL_ACCOUNT_NOT_FOUND, EXTERNAL_ACCOUNT_NOT_FOUND,
-// USER_NOT_READY, CUSTOMER_DELETED, INVALID_INPUT, INVALID_CURRENCY, AMOUNT_OUT_OF_RANGE.
+// USER_NOT_READY, CUSTOMER_DELETED, INVALID_INPUT, INVALID_CURRENCY, AMOUNT_OUT_OF_RANGE, CONFLICT if the payer has to authorise it.
 func (o TransferOut) Make(id ident.Transaction, p TransferOutParties, now time.Time) (Decision, error) {
 	if err := o.checkParties(p); err != nil {
 		return Decision{}, err
@@ -77,7 +79,12 @@ func (o TransferOut) Make(id ident.Transaction, p TransferOutParties, now time.T
 	}
 	t.TravelRule = TravelRuleOf(o.Platform, p.Customer.Owning(p.From.Customer), p.Customer.Owning(p.To.Customer), p.To)
 	t.Payee = t.PayeeDigest(p.To)
-	return t.StartTransfer(now), nil
+	if p.Protected && !p.From.Customer.IsZero() {
+		if t.Authorization = AuthorizationExempt; !p.Exempt {
+			t.Authorization = AuthorizationRequired
+		}
+	}
+	return t.StartTransfer(now)
 }
 
 func (o TransferOut) checkParties(p TransferOutParties) error {

@@ -29,6 +29,7 @@ type Deps struct {
 	Agents           Agents
 	AgentPayments    AgentPayments
 	Quotes           Quotes
+	QuoteProofs      QuoteProofs
 	Payments         Payments
 	Sandbox          Sandbox
 	IncomingPayments IncomingPayments
@@ -129,6 +130,8 @@ func Register(a *httpapi.API, d Deps) {
 	registerDiscoveries(a)
 	registerReceivers(a, d.Receivers)
 	registerQuotes(a, d.Quotes, d.Payments)
+	registerQuoteProofs(a, d.QuoteProofs)
+	registerTrust(a, d.ExternalAccounts)
 	registerTransfers(a, d.Payments)
 	registerTransactions(a, d.Payments)
 	registerTransactionChanges(a, d.Payments)

@@ -205,7 +205,7 @@ var Events = func() event.Registry {
 // webhookKinds is the one list of the kinds of events.
 var webhookKinds = []webhookKind{
 	eventsOf(event.OutgoingPayment, []string{
-		event.OutgoingPaymentPending, event.OutgoingPaymentProcessing, event.OutgoingPaymentCompleted,
+		event.OutgoingPaymentPending, event.OutgoingPaymentAuthorization, event.OutgoingPaymentProcessing, event.OutgoingPaymentCompleted,
 		event.OutgoingPaymentFailed, event.OutgoingPaymentExpired, event.OutgoingPaymentRefundPending,
 		event.OutgoingPaymentRefundCompleted, event.OutgoingPaymentRefundFailed,
 	},

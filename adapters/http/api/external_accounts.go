@@ -12,6 +12,7 @@ import (
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/platform"
+	"causeway/core/sca"
 	"causeway/core/vasp"
 	"causeway/ports"
 )
@@ -29,6 +30,8 @@ type ExternalAccounts interface {
 	Verify(ctx context.Context, principal platform.Principal, owner accounts.Owner, idempotent *ports.IdempotentRequest,
 		id ident.ExternalAccount, signature string, scheme bitcoin.MessageScheme) (account.External, error)
 	VASPs(ctx context.Context) (vasp.Directory, error)
+	StartTrust(ctx context.Context, t accounts.Trust, idempotent *ports.IdempotentRequest) (*sca.Asked, error)
+	ConfirmTrust(ctx context.Context, t accounts.Trust, proof sca.Proof, idempotent *ports.IdempotentRequest) (trusted bool, err error)
 	// An agent has the accounts of its customer.
 	CreateForAgent(ctx context.Context, caller platform.Principal, idempotent *ports.IdempotentRequest,
 		r accounts.Request) (account.External, error)
@@ -153,7 +156,8 @@ func registerCustomerAccounts(a *httpapi.API, service ExternalAccounts) {
 	httpapi.Delete(a, httpapi.Operation{
 		ID: "deleteCustomerExternalAccountById", Path: "/customers/external-accounts/{externalAccountId}", Tag: tagAccounts,
 		Summary:    "Delete an external account of a customer",
-		Permission: platform.Manage, Description: accountDeletionDescription, Errors: []fault.Code{fault.ExternalAccountNotFound},
+		Permission: platform.Manage, Description: accountDeletionDescription +
+			" An account that the customer trusts is not deleted.", Errors: []fault.Code{fault.ExternalAccountNotFound, fault.BeneficiaryTrusted},
 	}, deleteExternalAccount(service, accounts.OwnedByCustomers), renderNoBody)
 }
 

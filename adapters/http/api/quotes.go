@@ -12,6 +12,7 @@ import (
 	"causeway/core/money"
 	"causeway/core/platform"
 	"causeway/core/quote"
+	"causeway/core/sca"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -34,6 +35,7 @@ type quoteRequest struct {
 	Description          string                          `json:"description,omitempty" maxLength:"500" doc:"Your note. It is copied to the transaction." example:"Savings plan, March"`
 	PurposeOfPayment     string                          `json:"purposeOfPayment,omitempty" enum:"GIFT,SELF,GOODS_OR_SERVICES,EDUCATION,HEALTH_OR_MEDICAL,REAL_ESTATE_PURCHASE,TAX_PAYMENT,LOAN_PAYMENT,UTILITY_BILL,DONATION,TRAVEL,OTHER" doc:"Purpose of the payment. Required for payments to accounts in India and Nigeria."`
 	PlatformFeeOverride  *platformFeeOverride            `json:"platformFeeOverride,omitempty" doc:"Fee that you charge for this payment, in place of that of feeConfigs in your configuration. Zero charges none."`
+	SCAFactor            string                          `json:"scaFactor,omitempty" enum:"SMS_OTP,TOTP,PASSKEY" doc:"Factor with which the payer will authorise the payment, if it has to. Defaults to the first that it has. TOTP is not accepted for payments."`
 	SenderCustomerInfo   map[string]string               `json:"senderCustomerInfo,omitempty" doc:"Information about the payer for the receiving institution, keyed by the field names in the lookup's requiredPayerDataFields. Mandatory fields are required."`
 }
 
@@ -140,7 +142,7 @@ func (b quoteRequest) request(p ident.Platform) (quote.Request, error) {
 	r := quote.Request{
 		Platform: p, Side: quote.Side(b.LockedCurrencySide), Amount: int64(b.LockedCurrencyAmount),
 		Description: b.Description, Purpose: b.PurposeOfPayment, ExecuteImmediately: b.ImmediatelyExecute,
-		Lookup: b.LookupID.Value, Payer: b.SenderCustomerInfo,
+		Lookup: b.LookupID.Value, Payer: b.SenderCustomerInfo, Factor: sca.Factor(b.SCAFactor),
 		Source: quote.Source{Currency: money.Currency(b.Source.Text("currency")),
 			Network: string(corridor.RailNamed(b.Source.Text("cryptoNetwork")))},
 		Destination: quote.Destination{ExpectedCurrency: money.Currency(b.Destination.Text("currency")),
@@ -195,7 +197,7 @@ func accountFieldError(field string, err error) []fault.Field {
 type quoteBody struct {
 	ID                   httpapi.ID[ident.Quote]       `json:"id" doc:"Id of the quote."`
 	QuoteID              httpapi.ID[ident.Quote]       `json:"quoteId" doc:"Same as id."`
-	Status               string                        `json:"status" enum:"PENDING,PROCESSING,COMPLETED,FAILED,EXPIRED" doc:"Status of the quote. PENDING: awaiting payment. PROCESSING: the payment is being delivered. COMPLETED: delivered. FAILED: not delivered. EXPIRED: not paid before expiresAt."`
+	Status               string                        `json:"status" enum:"PENDING,PENDING_AUTHORIZATION,PROCESSING,COMPLETED,FAILED,EXPIRED" doc:"Status of the quote. PENDING: awaiting payment. PENDING_AUTHORIZATION: the payer has to authorise it, see scaChallenge. PROCESSING: the payment is being delivered. COMPLETED: delivered. FAILED: not delivered. EXPIRED: not paid before expiresAt."`
 	CreatedAt            httpapi.Time                  `json:"createdAt" doc:"Time the quote was created."`
 	ExpiresAt            httpapi.Time                  `json:"expiresAt" doc:"Time until which the rate is locked and the quote can be paid."`
 	Source               paymentSource                 `json:"source" doc:"Source of the funds."`
@@ -212,6 +214,7 @@ type quoteBody struct {
 	Description          string                        `json:"description,omitempty" doc:"Your note."`
 	Counterparty         map[string]string             `json:"counterpartyInformation,omitempty" doc:"Information about the receiver, keyed by the field names in your configuration."`
 	RateDetails          rateDetails                   `json:"rateDetails" doc:"Breakdown of the rate and fees."`
+	SCAChallenge         *scaChallengeBody             `json:"scaChallenge,omitempty" readOnly:"true" doc:"PENDING_AUTHORIZATION only: what the payer is asked to prove. Answer it with POST /quotes/{quoteId}/authorize. Lists of quotes leave it out."`
 }
 
 type rateDetails struct {
@@ -251,6 +254,7 @@ func renderQuote(withStatus quote.WithStatus) quoteBody {
 		PlatformFees:        minor(q.Pricing.PlatformFees),
 		PaymentInstructions: renderInstructions(q.Instructions, false), TransactionID: httpapi.NewID(q.Transaction),
 		Description: q.Description, Counterparty: q.Counterparty, RateDetails: renderRateDetails(q.Pricing, q.UMA),
+		SCAChallenge: renderSCAChallenge(withStatus.Challenge),
 	}
 }
 
@@ -258,7 +262,7 @@ type listQuotesParams struct {
 	httpapi.Paging
 	httpapi.Sorting
 	OwnerParams
-	Status    []string     `query:"status" enum:"PENDING,PROCESSING,COMPLETED,FAILED,EXPIRED" doc:"Statuses of the quote: repeat the parameter, or separate them by commas."`
+	Status    []string     `query:"status" enum:"PENDING,PENDING_AUTHORIZATION,PROCESSING,COMPLETED,FAILED,EXPIRED" doc:"Statuses of the quote: repeat the parameter, or separate them by commas."`
 	StartDate httpapi.Time `query:"startDate" doc:"Created at or after this time."`
 	EndDate   httpapi.Time `query:"endDate" doc:"Created at or before this time."`
 	AmountFilterParams
@@ -275,6 +279,10 @@ func (in *listQuotesParams) filter(p ident.Platform, page ports.Paging) (filter 
 	return filter, err
 }
 
+type quoteExecutionRequest struct {
+	SCAFactor string `json:"scaFactor,omitempty" enum:"SMS_OTP,TOTP,PASSKEY" doc:"Factor with which the payer will authorise the payment, if it has to. Defaults to the first that it has; another one than before takes the place of the open challenge. TOTP is not accepted for payments."`
+}
+
 func registerQuotes(a *httpapi.API, service Quotes, executor Payments) {
 	type createInput struct{ Body quoteRequest }
 	httpapi.Post(a, httpapi.Operation{
@@ -285,13 +293,15 @@ func registerQuotes(a *httpapi.API, service Quotes, executor Payments) {
 			"reached it in time runs " +
 			"the quote even if it is reported later. If the source is an embedded wallet, which must hold the amount already " +
 			"(`INSUFFICIENT_FUNDS`), have its owner sign `payloadToSign` of the " +
-			"`paymentInstructions` before you execute the quote.",
+			"`paymentInstructions` before you execute the quote.\n\nA customer who needs strong customer authentication authorises the payment: " +
+			"without an account that pays, the quote is `PENDING_AUTHORIZATION` and has a `scaChallenge` instead of `paymentInstructions`.",
 		Errors: []fault.Code{fault.UserNotFound, fault.UserNotReady, fault.EndUserTermsNotAccepted, fault.CustomerDeleted,
 			fault.ExternalAccountVerificationRequired,
 			fault.InternalAccountNotFound,
 			fault.ExternalAccountNotFound, fault.InvalidCurrency,
 			fault.LookupRequestNotFound, fault.MissingMandatoryUserInfo, fault.AmountOutOfRange, fault.InsufficientBalance, fault.InsufficientFunds,
 			fault.TransactionSizeLimitExceeded, fault.DailyVolumeLimitExceeded,
+			fault.Conflict, fault.SCASessionRequired, fault.AccountLocked,
 			fault.QuoteRequestFailed, fault.InvalidReceiver, fault.PayreqRequestFailed, fault.CounterpartyPubkeyFetchError, fault.NotImplemented},
 	}, func(ctx context.Context, call httpapi.Call, in *createInput) (quote.WithStatus, error) {
 		request, err := in.Body.request(call.Principal.Platform)
@@ -326,6 +336,7 @@ func registerQuotes(a *httpapi.API, service Quotes, executor Payments) {
 	type executeParams struct {
 		QuoteID   httpapi.ID[ident.Quote] `path:"quoteId" doc:"Id of the quote."`
 		Signature string                  `header:"Service-Wallet-Signature" doc:"Signature over payloadToSign of the quote, byte for byte, by the key of an active session of the wallet. Required if the source is an embedded wallet; ignored otherwise. It has one of the two forms that the section on wallets describes." example:"sandbox-valid-signature"`
+		Body      *quoteExecutionRequest
 	}
 	httpapi.Post(a, httpapi.Operation{
 		ID: "executeQuote", Path: "/quotes/{quoteId}/execute", Tag: tagQuotes, Summary: "Execute a quote", Permission: platform.Transact,
@@ -337,12 +348,19 @@ func registerQuotes(a *httpapi.API, service Quotes, executor Payments) {
 			"was deleted, or is no longer active; what is paid in for such a quote is refunded. A quote of an embedded wallet needs the header " +
 			"`Service-Wallet-Signature`; without it, or with one " +
 			"that no active session of the wallet made, the response is 401 with the reason `Missing Service-Wallet-Signature` or `Invalid " +
-			"Service-Wallet-Signature`.",
-		Errors: []fault.Code{fault.QuoteNotFound, fault.QuoteNotExecutable, fault.UserNotReady, fault.QuoteExpired, fault.QuoteAlreadyExecuted,
+			"Service-Wallet-Signature`.\n\nIf the payer has to authorise the payment, nothing is debited: the quote is " +
+			"`PENDING_AUTHORIZATION` and has a `scaChallenge`, and runs when it is answered with POST " +
+			"/quotes/{quoteId}/authorize. Executed again, it is asked again.",
+		Errors: []fault.Code{fault.QuoteNotFound, fault.Conflict, fault.SCASessionRequired, fault.AccountLocked, fault.NotImplemented,
+			fault.QuoteNotExecutable, fault.UserNotReady, fault.QuoteExpired, fault.QuoteAlreadyExecuted,
 			fault.ExternalAccountVerificationRequired, fault.InsufficientBalance, fault.AmountOutOfRange,
 			fault.TransactionSizeLimitExceeded, fault.DailyVolumeLimitExceeded},
 	}, func(ctx context.Context, call httpapi.Call, in *executeParams) (quote.WithStatus, error) {
+		var factor sca.Factor
+		if in.Body != nil {
+			factor = sca.Factor(in.Body.SCAFactor)
+		}
 		return executor.ExecuteSignedQuote(ctx, call.Principal.Platform, in.QuoteID.Value,
-			payments.Signature{Text: in.Signature, Environment: call.Principal.Environment}, call.IdempotentRequest)
+			payments.Signature{Text: in.Signature, Environment: call.Principal.Environment}, factor, call.IdempotentRequest)
 	}, renderQuote)
 }

@@ -50,7 +50,7 @@ type scaLoginCompleteRequest struct {
 
 type scaLoginComplete struct {
 	Status           string       `json:"status" enum:"COMPLETED" doc:"Always COMPLETED." example:"COMPLETED"`
-	SessionExpiresAt httpapi.Time `json:"sessionExpiresAt,omitzero" doc:"Time at which the session ends."`
+	SessionExpiresAt httpapi.Time `json:"sessionExpiresAt,omitzero" doc:"Time until which the customer may start payments."`
 }
 
 type scaEventRequest struct {
@@ -94,7 +94,7 @@ func registerSCA(a *httpapi.API, service Authentication) {
 	}
 	httpapi.Post(a, httpapi.Operation{
 		ID: "completeScaLogin", Path: "/sca/login/complete", Tag: tagSCA, Summary: "Complete a login", Permission: platform.Transact,
-		Description: "Opens a session of 180 days. A wrong proof is 400 and counts as a failed attempt: " +
+		Description: "Opens a session of 180 days, which a customer needs to move money. A wrong proof is 400 and counts as a failed attempt: " +
 			"the fifth locks the customer for 15 minutes, the sixth for 30, the seventh for an hour, the eighth for a day, and the ninth suspends " +
 			"it. A locked customer is 423 `ACCOUNT_LOCKED`, whatever it presents.",
 		Errors: append([]fault.Code{fault.AccountLocked}, scaErrors...),

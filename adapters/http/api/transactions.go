@@ -13,6 +13,7 @@ import (
 	"causeway/core/money"
 	"causeway/core/platform"
 	"causeway/core/quote"
+	"causeway/core/sca"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -22,7 +23,7 @@ type Payments interface {
 	GetTransaction(ctx context.Context, p ident.Platform, id ident.Transaction) (transaction.Transaction, error)
 	ListTransactions(ctx context.Context, p ident.Platform, f ports.TransactionFilter) (ports.Page[transaction.Transaction], error)
 	// ExecuteSignedQuote runs a quote whose source is an account. The signature may be empty.
-	ExecuteSignedQuote(ctx context.Context, p ident.Platform, id ident.Quote, signature payments.Signature,
+	ExecuteSignedQuote(ctx context.Context, p ident.Platform, id ident.Quote, signature payments.Signature, factor sca.Factor,
 		idempotent *ports.IdempotentRequest) (quote.WithStatus, error)
 	CancelTransaction(ctx context.Context, p ident.Platform, id ident.Transaction, reason string, idempotent *ports.IdempotentRequest) (
 		transaction.Transaction, error)
@@ -36,7 +37,7 @@ type Payments interface {
 
 type transactionBody struct {
 	ID                  httpapi.ID[ident.Transaction] `json:"id" doc:"Id of the transaction."`
-	Status              string                        `json:"status" enum:"PENDING,PROCESSING,COMPLETED,FAILED,EXPIRED" doc:"Status of the transaction. PENDING: awaiting funding. PROCESSING: being delivered. COMPLETED: delivered. FAILED: not delivered. EXPIRED: not funded in time. A COMPLETED transaction becomes FAILED if the beneficiary's bank returns the payment."`
+	Status              string                        `json:"status" enum:"PENDING,PENDING_AUTHORIZATION,PROCESSING,COMPLETED,FAILED,EXPIRED" doc:"Status of the transaction. PENDING: awaiting funding. PENDING_AUTHORIZATION: the payer has to authorise it, with POST /quotes/{quoteId}/authorize. PROCESSING: being delivered. COMPLETED: delivered. FAILED: not delivered. EXPIRED: not funded in time. A COMPLETED transaction becomes FAILED if the beneficiary's bank returns the payment."`
 	Type                string                        `json:"type" enum:"OUTGOING,INCOMING" doc:"Direction: OUTGOING if the customer sends, INCOMING if the customer receives."`
 	Direction           string                        `json:"direction" enum:"CREDIT,DEBIT" doc:"CREDIT if the customer receives, as INCOMING payments, and DEBIT if the customer sends."`
 	Source              paymentSource                 `json:"source" doc:"Source of the funds."`
@@ -66,7 +67,7 @@ type transactionBody struct {
 	RequestedInfo       []customerInfoField           `json:"requestedReceiverCustomerInfoFields,omitempty" doc:"Only in the INCOMING_PAYMENT.PENDING webhook: information about the receiver that the sending institution requires and the service does not have."`
 	TravelRule          string                        `json:"travelRuleInformation,omitempty" doc:"INCOMING from another UMA provider only: what that provider has stated encrypted about the sender, because of the travel rule; often JSON." example:"{\"originator\":{\"FULL_NAME\":\"Ana Silva\"}}"`
 	WalletTravelRule    *travelRuleBody               `json:"travelRule,omitempty" doc:"OUTGOING to a wallet with an ownershipType only: what the travel rule asks to be known, as it was when the payment was accepted."`
-	FailureReason       string                        `json:"failureReason,omitempty" enum:"QUOTE_EXPIRED,QUOTE_EXECUTION_FAILED,LIGHTNING_PAYMENT_FAILED,FUNDING_AMOUNT_MISMATCH,LIMIT_EXCEEDED,COUNTERPARTY_POST_TX_FAILED,LNURLP_FAILED,PAY_REQUEST_FAILED,PAYMENT_APPROVAL_WEBHOOK_ERROR,PAYMENT_APPROVAL_TIMED_OUT,OFFRAMP_FAILED,MISSING_MANDATORY_PAYEE_DATA,USER_CANCELLATION" doc:"FAILED only: reason of the failure. PAY_REQUEST_FAILED: your platform rejected an incoming payment. LIMIT_EXCEEDED: the money arrived when a limit of the operator was used up, and is refunded. USER_CANCELLATION: it was cancelled before it had left, by you or by the user."`
+	FailureReason       string                        `json:"failureReason,omitempty" enum:"QUOTE_EXPIRED,QUOTE_EXECUTION_FAILED,SCA_NOT_COMPLETED,LIGHTNING_PAYMENT_FAILED,FUNDING_AMOUNT_MISMATCH,LIMIT_EXCEEDED,COUNTERPARTY_POST_TX_FAILED,LNURLP_FAILED,PAY_REQUEST_FAILED,PAYMENT_APPROVAL_WEBHOOK_ERROR,PAYMENT_APPROVAL_TIMED_OUT,OFFRAMP_FAILED,MISSING_MANDATORY_PAYEE_DATA,USER_CANCELLATION" doc:"FAILED only: reason of the failure. SCA_NOT_COMPLETED: the payer has not authorised the payment before its quote expired; no money has moved. PAY_REQUEST_FAILED: your platform rejected an incoming payment. LIMIT_EXCEEDED: the money arrived when a limit of the operator was used up, and is refunded. USER_CANCELLATION: it was cancelled before it had left, by you or by the user."`
 	RejectionReason     string                        `json:"rejectionReason,omitempty" doc:"FAILED only, of an incoming payment that was not approved: why, in words. It is the reason that your platform gave, or what its approval lacked." example:"The sender is unknown to us."`
 	PartnerCode         string                        `json:"partnerCode,omitempty" doc:"FAILED only: code with which a bank or partner rejected or returned the payment, such as AC04 (ISO 20022) or R01 (Nacha)." example:"AC04"`
 	PartnerText         string                        `json:"partnerText,omitempty" doc:"FAILED only: what it said about it, in its own words." example:"Closed account number"`
@@ -111,7 +112,7 @@ func newTransactionBody(t transaction.Transaction, webhook bool) transactionBody
 		SettledAt: optionalTime(t.SettledAt), ExpectedSettlement: optionalTime(t.ExpectedSettlementAt), CreatedAt: httpapi.NewTime(t.CreatedAt),
 		UpdatedAt: httpapi.NewTime(t.UpdatedAt), ReceiptConfirmedAt: optionalTime(t.ReceiptConfirmedAt),
 		AgentID: httpapi.NewID(t.Agent), Description: t.Description, QuoteID: httpapi.NewID(t.Quote),
-		PaymentInstructions: renderInstructions(t.Instructions, webhook),
+		PaymentInstructions: renderInstructions(t.HowToPay(), webhook),
 		Counterparty:        t.Counterparty, SenderUMA: t.Source.UMA, ReceiverUMA: t.Destination.UMA, FailureReason: string(t.State.Reason),
 		PartnerCode: t.Rejection.Code, PartnerText: t.Rejection.Text,
 		WalletTravelRule: renderTravelRule(t.TravelRule),

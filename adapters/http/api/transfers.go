@@ -56,11 +56,12 @@ func registerTransfers(a *httpapi.API, service Payments) {
 			"the transaction is `PENDING` until the rail accepts the payment, then `PROCESSING`, then `COMPLETED`. A payment that cannot be " +
 			"delivered is refunded to the " +
 			"internal account. A customer's account can pay only accounts of that customer or of your platform; an account of your platform can " +
-			"pay any account.",
+			"pay any account. A customer who needs strong customer authentication cannot authorise a transfer: unless an exemption applies, it is " +
+			"409, and a quote from the account makes the payment.",
 		Errors: []fault.Code{fault.InternalAccountNotFound, fault.ExternalAccountNotFound, fault.UserNotReady, fault.CustomerDeleted,
 			fault.InvalidCurrency, fault.ExternalAccountVerificationRequired,
 			fault.AmountOutOfRange, fault.InsufficientBalance, fault.TransactionSizeLimitExceeded,
-			fault.DailyVolumeLimitExceeded, fault.NotImplemented},
+			fault.DailyVolumeLimitExceeded, fault.Conflict, fault.SCASessionRequired, fault.AccountLocked, fault.NotImplemented},
 	}, func(ctx context.Context, call httpapi.Call, in *createInput) (transaction.Transaction, error) {
 		return service.TransferOut(ctx, in.Body.transfer(call.Principal.Platform), call.IdempotentRequest)
 	}, renderTransaction)

@@ -167,7 +167,7 @@ func (w *world) executeSigned(i *intent, q quote.Quote) {
 	}
 	i.do = func(ctx context.Context, p *process, r *ports.IdempotentRequest) (ident.Transaction, error) {
 		executed, err := p.service.ExecuteSignedQuote(ctx, i.platform, q.ID, payments.Signature{Text: signature, Environment: platform.Sandbox},
-			r)
+			"", r)
 		return executed.Quote.Transaction, err
 	}
 }

@@ -155,7 +155,10 @@ func (w *writer) transferOut(from account.Internal, amount int64) (transaction.D
 	t := w.newTransaction(from.Customer, transaction.AtPar(money.Amount{Minor: amount, Currency: from.Currency}))
 	t.Source.InternalAccount, t.SourceAccount = from.ID, ledger.CustomerAccount(from.ID)
 	t.DestinationRail, t.DestinationAccount = depositRails[from.Currency], depositRails[from.Currency].LedgerPath()
-	decision := t.StartTransfer(w.now)
+	decision, err := t.StartTransfer(w.now)
+	if err != nil {
+		return decision, err
+	}
 	submitted, err := decision.Transaction.Submitted(w.now)
 	decision.Transaction = submitted.Transaction
 	return decision, err
