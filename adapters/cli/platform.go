@@ -10,6 +10,7 @@ import (
 	"causeway/app/platforms"
 	"causeway/core/ident"
 	"causeway/core/platform"
+	"causeway/core/sca"
 )
 
 // PlatformCommand is about platforms.
@@ -61,17 +62,27 @@ func (f publicURLFlag) publicURL(of DatabaseFlags) string {
 
 type platformSetCommand struct {
 	platformFlags
-	Regulated  *bool    `negatable:"" help:"Whether the platform is a regulated financial institution that verifies its own customers. Its new customers are then APPROVED; present ones keep their status."`
-	SCARegions []string `name:"sca-regions" help:"Countries (ISO 3166-1 alpha-2) whose customers need strong customer authentication, in place of the European Economic Area and the United Kingdom: DEFAULT for those again, NONE for no country." placeholder:"DE,FR"`
+	Regulated     *bool    `negatable:"" help:"Whether the platform is a regulated financial institution that verifies its own customers. Its new customers are then APPROVED; present ones keep their status."`
+	SCAPayments   *bool    `name:"sca-payments" negatable:"" help:"Whether these customers have to authorise each payment. New platforms begin with it; those of before do without until it is set."`
+	SCAExemptions []string `name:"sca-exemptions" help:"Payments that need no proof, separated by commas: TRUSTED_BENEFICIARY, LOW_VALUE; NONE for none." placeholder:"LOW_VALUE"`
+	SCARegions    []string `name:"sca-regions" help:"Countries (ISO 3166-1 alpha-2) whose customers need strong customer authentication, in place of the European Economic Area and the United Kingdom: DEFAULT for those again, NONE for no country." placeholder:"DE,FR"`
 	actorFlag
 }
 
 func (c platformSetCommand) Run(ctx context.Context, env *Env) error {
 	return c.asOperator(ctx, env, c.actorFlag, func(operator *platforms.Operator, owner ident.Platform) error {
-		change := platforms.OperatorChange{Regulated: c.Regulated}
+		change := platforms.OperatorChange{Regulated: c.Regulated, SCAPayments: c.SCAPayments}
+		if c.SCAExemptions != nil {
+			exemptions, err := sca.ParseExemptions(slices.DeleteFunc(c.SCAExemptions, func(name string) bool { return name == "NONE" }))
+			if err != nil {
+				return fieldErrors("nothing was changed", err)
+			}
+			change.SCAExemptions = &exemptions
+		}
 		switch {
-		case c.Regulated == nil && c.SCARegions == nil:
-			return errors.New("nothing to change: name --regulated, --no-regulated or --sca-regions")
+		case change == (platforms.OperatorChange{}) && c.SCARegions == nil:
+			return errors.New("nothing to change: name --regulated, --no-regulated, --sca-payments, --no-sca-payments, --sca-exemptions or " +
+				"--sca-regions")
 		case slices.Equal(c.SCARegions, []string{"DEFAULT"}):
 			change.SCARegions = new([]string)
 		case slices.Equal(c.SCARegions, []string{"NONE"}):

@@ -14,6 +14,7 @@ import (
 	"causeway/core/ident"
 	"causeway/core/person"
 	"causeway/core/platform"
+	"causeway/core/sca"
 	"causeway/ports"
 )
 
@@ -50,6 +51,9 @@ type OperatorChange struct {
 	Regulated *bool
 	// SCARegions are the regions whose customers need strong customer authentication; a nil slice stands for those of the law.
 	SCARegions *[]string
+	// SCAPayments says whether the payments of these customers need a proof of their payer, and SCAExemptions which do not.
+	SCAPayments   *bool
+	SCAExemptions *sca.Exemptions
 }
 
 // Set changes what only operators set. Faults: NOT_FOUND, INVALID_INPUT, CONFLICT for a closed platform.
@@ -74,13 +78,26 @@ func (o *Operator) Set(ctx context.Context, p ident.Platform, change OperatorCha
 			}
 			if (regions == nil) != (changed.SCARegions == nil) || !slices.Equal(regions, changed.SCARegions) {
 				changed.SCARegions = regions
+				if !changed.SCAPaymentsSince.IsZero() { // for regions that are new too, from now on
+					changed.SCAPaymentsSince = o.service.Clock.Now()
+				}
 				done = append(done, "strong customer authentication for "+platform.SCARegionsText(regions))
 			}
+		}
+		now := o.service.Clock.Now()
+		if on := change.SCAPayments; on != nil && *on == changed.SCAPaymentsSince.IsZero() {
+			if changed.SCAPaymentsSince = (time.Time{}); *on {
+				changed.SCAPaymentsSince = now
+			}
+			done = append(done, fmt.Sprintf("strong customer authentication of payments %t", *on))
+		}
+		if e := change.SCAExemptions; e != nil && *e != changed.SCAExemptions {
+			changed.SCAExemptions = *e
+			done = append(done, "exemptions from it: "+cmp.Or(strings.Join(e.Names(), ", "), "none"))
 		}
 		if len(done) == 0 {
 			return nil
 		}
-		now := o.service.Clock.Now()
 		changed.UpdatedAt = now
 		if err := tx.UpdatePlatform(ctx, changed); err != nil {
 			return err
