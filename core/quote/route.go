@@ -140,12 +140,18 @@ func (p Parties) invoiced() bool { return p.Receiver != nil && p.Receiver.UMA !=
 
 func isWallet(a *account.Internal) bool { return a != nil && a.Type == account.EmbeddedWallet }
 
+// replacesTransfer reports whether the payment goes from an account to another one and is no transfer only because its payer has to
+// authorise it.
+func (r Request) replacesTransfer(p Parties) bool {
+	return p.FromInternal != nil && r.Source.Internal != r.Destination.Internal && r.PayerAuthorizes(p)
+}
+
 // findCorridor returns the corridor. Only a payment to a UMA address or from an embedded wallet, or one
 // that is funded just in time, can have one currency: from another account to an account it would be a
 // transfer. A transfer has no fee, so neither has a payment from a wallet.
 func (r Request) findCorridor(p Parties, from, to money.Currency, country string) (corridor.Corridor, error) {
 	switch {
-	case from == to && (r.Destination.UMA != "" || p.FromWallet() || p.FromInternal != nil && r.PayerAuthorizes(p)): // not by a transfer
+	case from == to && (r.Destination.UMA != "" || p.FromWallet() || r.replacesTransfer(p)):
 		return corridor.SameCurrency(from)
 	case from == to && r.Source.JustInTime():
 		return corridor.Within(from, country)

@@ -168,9 +168,9 @@ func (t Transaction) checkRunnable(p Parties, now time.Time) error {
 // QUOTE_EXPIRED, QUOTE_ALREADY_EXECUTED or QUOTE_NOT_EXECUTABLE.
 func (t Transaction) CheckExecutable(now time.Time) error {
 	switch {
-	case t.State.Status == Expired || (t.State == Initial || t.isChallenged()) && !now.Before(t.ExpiresAt):
+	case t.State.Status == Expired || t.Expires() && !now.Before(t.ExpiresAt) || t.State == State{Status: Failed, Reason: SCANotCompleted}:
 		return fault.New(fault.QuoteExpired, "The quote expired at %s. Create a new one.", t.ExpiresAt.Format(time.RFC3339))
-	case t.State != Initial && !t.isChallenged():
+	case !t.Expires():
 		return fault.New(fault.QuoteAlreadyExecuted, "The quote was already executed; its transaction is %s.", t.State)
 	case t.Flow().Funding == JustInTime:
 		return &fault.Error{Code: fault.QuoteNotExecutable, Reason: "Just-in-time funded quote",

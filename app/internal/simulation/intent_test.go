@@ -170,6 +170,10 @@ func (w *world) newIntent() *intent {
 	if w.ofAgents {
 		in = w.busyAccount(in)
 	}
+	if w.ofPayers {
+		in = pick(w, slices.DeleteFunc(sortedKeys(w.internal),
+			func(id ident.InternalAccount) bool { return !w.isProtected(w.internal[id].Customer) }))
+	}
 	i.platform = w.internal[in].Platform
 	w.requests[i.platform]++
 	i.request = w.requests[i.platform]
@@ -179,13 +183,19 @@ func (w *world) newIntent() *intent {
 	makers := []func(*intent, int64, ident.InternalAccount, ident.ExternalAccount){
 		w.fund, w.fund, w.transferIn, w.transferOut, w.transferOut, w.justInTimeQuote, w.justInTimeQuote, w.accountQuote, w.walletQuote,
 		w.walletQuote, w.umaQuote, w.umaQuote,
-		w.execute, w.execute, w.execute, w.execute, w.pay, w.pay, w.pay, w.deposit, w.umaPayment, w.umaPayment, w.approve, w.approve, w.approve,
+		w.execute, w.execute, w.execute, w.execute, w.authorize, w.authorize, w.authorize, w.justInTimeQuote, w.pay, w.pay, w.pay, w.pay, w.deposit, w.umaPayment, w.umaPayment, w.approve, w.approve, w.approve,
 		w.cancelPayment, w.cancelPayment, w.assign, w.assign, w.assign, w.changePeriod, w.changePeriod,
 		w.agentTransferOut, w.agentTransferIn, w.agentQuote, w.agentExecute, w.agentExecute, w.agentExecute, w.decideAction, w.decideAction,
 	}
 	if w.ofAgents {
 		makers = append(makers[len(makers)-8:], w.fund, w.agentTransferOut, w.agentTransferIn)
 		w.usual %= len(makers)
+	}
+	if w.ofPayers {
+		makers = append(makers, w.fund, w.transferOut)
+		for range 10 {
+			makers = append(makers, w.authorize, w.authorize, w.authorize, w.pay, w.pay, w.justInTimeQuote, w.execute, w.execute, w.accountQuote)
+		}
 	}
 	if w.chance(4) {
 		w.usual, w.usualProcess = w.random.IntN(len(makers)), w.random.IntN(len(w.processes))

@@ -20,12 +20,14 @@ func (w *world) checkCommit(u *tx) {
 	for _, c := range u.changed {
 		w.checkPostings(w.transactions[c.after.ID])
 		w.checkAuthorized(w.transactions[c.after.ID])
+		w.checkProven(w.transactions[c.after.ID])
 		w.checkBothSides(w.transactions[c.after.ID])
 		w.checkEvents(w.transactions[c.after.ID])
 	}
 	w.checkBalances()
 	w.checkAgents()
 	w.checkLimits()
+	w.checkLowValue()
 }
 
 // checkTransition checks that a state follows from the one before.
@@ -41,7 +43,8 @@ func (w *world) checkTransition(c change) {
 			w.fail("%s went from %s to %s", t.ID, before, t.IncomingState())
 		}
 	case c.before.ID.IsZero():
-		if t.State != transaction.Initial && t.State != transaction.TransferInitial {
+		if t.State != transaction.Initial && t.State != transaction.TransferInitial && (t.State.Status != transaction.PendingAuthorization ||
+			t.Authorization != transaction.AuthorizationRequired) {
 			w.fail("%s began as %s", t.ID, t.State)
 		}
 	case c.before.State != t.State && !follows(c.before.State, t.State, 3):
@@ -240,6 +243,7 @@ func (w *world) outcomes() map[string]int {
 	}
 	w.agentOutcomes(counts)
 	w.limitOutcomes(counts)
+	w.scaOutcomes(counts)
 	w.railOutcomes(counts)
 	counts["closed month"] += len(w.closings)
 	for posting, a := range w.assignments {

@@ -9,10 +9,12 @@ import (
 	"github.com/google/uuid"
 	"github.com/sirupsen/logrus"
 
+	"causeway/adapters/signin"
 	"causeway/app/accounting"
 	"causeway/app/internal/connections"
 	"causeway/app/internal/jobs"
 	"causeway/app/internal/prices"
+	"causeway/app/internal/strongauth"
 	"causeway/app/payments"
 	operators "causeway/app/rails"
 	"causeway/core/event"
@@ -39,7 +41,8 @@ func newProcess(w *world) *process {
 	log := logrus.New()
 	log.SetOutput(panicWriter{w})
 	s := store{process: p}
-	p.service = payments.New(payments.Config{Timetable: timetable, Store: s, Jobs: s, Rails: rails{p}, Simulated: simulated{rails{p}},
+	auth := strongauth.New(strongauth.Config{Proofs: walletProofs, TOTP: signin.Verifier{}, IDs: p})
+	p.service = payments.New(payments.Config{Auth: auth, Timetable: timetable, Store: s, Jobs: s, Rails: rails{p}, Simulated: simulated{rails{p}},
 		Chains:  chains{rails{p}},
 		Custody: custody{process: p}, WalletProofs: walletProofs, Prices: prices.New(s, w.market, p),
 		Counterparties: map[platform.Environment]ports.Counterparties{platform.Sandbox: otherProviders{process: p}}, Approvals: endpoint{p},

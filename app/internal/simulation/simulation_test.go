@@ -78,6 +78,9 @@ func TestSimulation_ReachesEveryOutcome(t *testing.T) {
 		"attempt APPROVAL_THRESHOLD", "attempt EXECUTION_MODE",
 		"response TRANSACTION_SIZE_LIMIT_EXCEEDED", "response DAILY_VOLUME_LIMIT_EXCEEDED", "refund because of LIMIT_EXCEEDED",
 		"payment that limits count", "payment that limits count no more",
+		"payment that is AUTHORIZED", "payment that is EXEMPT", "payment that was not authorised", "wrong proof",
+		"exemption LOW_VALUE", "exemption TRUSTED_BENEFICIARY", "proof for CURRENCY_CONVERSION", "proof for PAYOUT", "proof for TRANSFER",
+		"response ACCOUNT_LOCKED", "response SCA_SESSION_REQUIRED", "proof after another that was refused",
 	} {
 		if reached[outcome] == 0 {
 			t.Errorf("no %s", outcome)

@@ -54,6 +54,7 @@ type memory struct {
 
 	agentTables
 	limitTables
+	scaTables
 	railTables
 
 	sessions       map[ident.Session]wallet.Session
@@ -74,6 +75,7 @@ func newMemory() *memory {
 		unmatched: map[ident.Receipt][]uuid.UUID{}, assignments: map[uuid.UUID]transaction.Assignment{},
 		calendars: map[ident.Platform]period.Calendar{}, closings: map[closedMonth]map[ledger.Account]int64{},
 		agentTables: newAgentTables(), railTables: newRailTables(), limitTables: limitTables{limitCounts: map[limitKey]limit.Count{}},
+		scaTables: newSCATables(),
 		sessions: map[ident.Session]wallet.Session{}, authorizations: map[ident.Transaction]wallet.Authorization{},
 	}
 }
@@ -196,6 +198,8 @@ func (u *tx) Parties(_ context.Context, keys []ports.PartyKey) ([]quote.Parties,
 			payer = owner
 		}
 		p.Customer = lookUp(u.customers, payer)
+		on := u.platforms[k.Platform]
+		p.Protected, p.Exemptions = p.Customer != nil && on.ProtectsPayments(p.Customer.Region), on.SCAExemptions
 		if owner != payer {
 			p.Owner = lookUp(u.customers, owner)
 		}

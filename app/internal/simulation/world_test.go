@@ -25,6 +25,7 @@ import (
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/platform"
+	"causeway/core/sca"
 	"causeway/core/settlement"
 	"causeway/core/transaction"
 	"causeway/ports"
@@ -65,6 +66,8 @@ type world struct {
 	usual, usualProcess int
 	// ofAgents: clients want what agents do, mostly with the account busy, so that one agent makes payments at the same time.
 	ofAgents bool
+	// ofPayers: clients want what payers do who authorise their payments.
+	ofPayers bool
 	busy     ident.InternalAccount
 	token    ident.Token // of those who approve
 	// calm: no more faults, and nothing new begins.
@@ -88,7 +91,8 @@ var timetable = func() *settlement.Timetable {
 }()
 
 func newWorld(seed uint64) *world {
-	w := &world{memory: newMemory(), market: market.New("simulation"), ofAgents: seed%3 == 0, random: rand.New(rand.NewPCG(seed, 1)),
+	w := &world{memory: newMemory(), market: market.New("simulation"), ofAgents: seed%3 == 0, ofPayers: seed%6 == 1,
+		random: rand.New(rand.NewPCG(seed, 1)),
 		idRandom: rand.New(rand.NewPCG(seed, 2)), now: start, requests: map[ident.Platform]int{}, recalled: map[ident.Receipt]bool{},
 		seen: map[string]int{}}
 	w.token = ident.NewToken(w.newID, w.now)
@@ -116,16 +120,18 @@ func (w *world) addPlatform(name string) {
 		p.Fees = append(p.Fees, platform.FeeConfig{Type: platform.CrossCurrencyTransaction, Source: code,
 			Fee: platform.Fee{Fixed: money.Amount{Minor: 1, Currency: code}, BasisPoints: 25}})
 	}
+	p.SCAExemptions = sca.Exemptions{LowValue: name == "one", TrustedBeneficiaries: name == "two"}
 	w.platforms[p.ID] = p
 	w.addLimits(p)
 	for _, customer := range []string{"ana", "ben"} {
-		w.addCustomer(p, customer)
+		w.addCustomer(p, customer, "")
 	}
+	w.addCustomer(p, "eva", protectedRegion)
 }
 
-func (w *world) addCustomer(p platform.Platform, name string) {
+func (w *world) addCustomer(p platform.Platform, name, region string) {
 	c := customer.Customer{ID: ident.NewCustomer(w.newID, w.now), Platform: p.ID, PlatformCustomerID: name, Type: customer.Individual,
-		FullName:   "Ana Silva",
+		FullName: "Ana Silva", Region: region,
 		UMAAddress: "$" + name + "@" + p.Name + ".test", Status: customer.Approved, CreatedAt: w.now, UpdatedAt: w.now}
 	w.customers[c.ID] = c
 	for _, currency := range []money.Currency{money.USD, money.EUR, money.USDB} {
@@ -141,6 +147,9 @@ func (w *world) addCustomer(p platform.Platform, name string) {
 		{Currency: money.USDB, Type: account.Layer2Wallet, Rails: []corridor.Rail{corridor.Layer2}},
 	} {
 		a.ID, a.Platform, a.Customer, a.Status, a.CreatedAt = ident.NewExternalAccount(w.newID, w.now), p.ID, c.ID, account.Active, w.now
+		if region == protectedRegion && a.Currency == money.BTC {
+			a.TrustedAt = w.now
+		}
 		w.external[a.ID] = a
 	}
 	w.addAgent(c)
@@ -381,6 +390,7 @@ func (w *world) changeParty() {
 	switch w.random.IntN(4) {
 	case 3:
 		w.endSession()
+		w.changeLogin()
 	case 0:
 		c := w.customers[pick(w, sortedKeys(w.customers))]
 		c.Status = choose(good, customer.Approved, customer.Rejected)
