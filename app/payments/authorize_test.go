@@ -9,7 +9,6 @@ import (
 	"causeway/adapters/postgres"
 	"causeway/adapters/signin"
 	"causeway/app/internal/apptest"
-	"causeway/app/internal/audittest"
 	"causeway/app/internal/strongauth"
 	"causeway/app/payments"
 	"causeway/core/account"
@@ -148,7 +147,7 @@ func TestAuthorize_JustInTime(t *testing.T) {
 	}
 	e.waitForStatus(asked.Quote.Transaction, transaction.Completed)
 	e.wantOutgoingEvents(asked.Quote.Transaction, "PENDING_AUTHORIZATION", "PENDING", "PROCESSING", "COMPLETED")
-	audittest.Check(t, e.Env)
+	e.checkLedger(t)
 }
 
 func TestAuthorize_FromAccount(t *testing.T) {
@@ -186,7 +185,7 @@ func TestAuthorize_FromAccount(t *testing.T) {
 	}
 	e.waitForStatus(asked.Quote.Transaction, transaction.Completed)
 	e.wantOutgoingEvents(asked.Quote.Transaction, "PENDING", "PENDING_AUTHORIZATION", "PROCESSING", "COMPLETED")
-	audittest.Check(t, e.Env)
+	e.checkLedger(t)
 }
 
 func TestAuthorize_RefusedPaymentsChangeNothing(t *testing.T) {
@@ -233,7 +232,7 @@ func TestAuthorize_NotInTime(t *testing.T) {
 		_, err := e.authorize(q.Quote, right)
 		apptest.WantFault(t, "after it failed", err, fault.QuoteExpired)
 	}
-	audittest.Check(t, e.Env)
+	e.checkLedger(t)
 }
 
 func TestAuthorize_NobodyGoesAround(t *testing.T) {
@@ -271,7 +270,7 @@ func TestAuthorize_NobodyGoesAround(t *testing.T) {
 		From: e.account(ident.Customer{}, money.USD, 10_000).ID, To: e.bank.ID, Amount: 100}, nil); err != nil {
 		t.Errorf("a transfer of the platform: %v", err)
 	}
-	audittest.Check(t, e.Env)
+	e.checkLedger(t)
 }
 
 func TestAuthorize_Exemptions(t *testing.T) {
@@ -309,5 +308,5 @@ func TestAuthorize_Exemptions(t *testing.T) {
 		t.Errorf("a payment to a trusted account is %s", got)
 	}
 	e.waitForStatus(large.Quote.Transaction, transaction.Completed)
-	audittest.Check(t, e.Env)
+	e.checkLedger(t)
 }
