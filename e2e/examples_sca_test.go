@@ -49,3 +49,46 @@ func (s *exampleRecorder) recordSCA(string, externalAccounts) {
 	s.record("getTwoFactorResetStatus", "", at("factors/reset/"+reset), "").wantStatus(200)
 	s.record("completeTwoFactorReset", "", at("factors/reset/"+reset+"/complete"), mobile).wantStatus(204)
 }
+
+// payerInSpain returns a customer who needs strong customer authentication and has logged in, and a bank account of the customer.
+func (s *exampleRecorder) payerInSpain(name, phone string) (customer, account string) {
+	person := `"fullName": "` + name + `", "birthDate": "1990-01-15", "nationality": "ES",
+		"address": {"line1": "Calle Mayor 1", "city": "Madrid", "postalCode": "28013", "country": "ES"}`
+	customer = s.callUnrecorded("POST", "/customers", `{"customerType": "INDIVIDUAL", "region": "ES", "phoneNumber": "`+phone+`", `+person+`}`).
+		wantStatus(201).text("id")
+	s.callUnrecorded("POST", "/customers/"+customer+"/verify-phone", "").wantStatus(204)
+	s.callUnrecorded("POST", "/customers/"+customer+"/verify-phone/confirm", `{"code": "`+sandbox.SCACode+`"}`).wantStatus(200)
+	login := "?customerId=" + url.QueryEscape(customer)
+	challenge := s.callUnrecorded("POST", "/sca/login/start"+login, `{"factor": "SMS_OTP"}`).wantStatus(200).text("challengeId")
+	s.callUnrecorded("POST", "/sca/login/complete"+login, `{"factor": "SMS_OTP", "challengeId": "`+challenge+`", "code": "`+sandbox.SCACode+`",
+		"endUserIpAddress": "203.0.113.7"}`).wantStatus(200)
+	account = s.callUnrecorded("POST", "/customers/external-accounts", `{"customerId": "`+customer+`", "currency": "USD",
+		"accountInfo": {"accountType": "USD_ACCOUNT", "accountNumber": "123456789", "routingNumber": "021000021",
+			"beneficiary": {"beneficiaryType": "INDIVIDUAL", `+person+`}}}`).wantStatus(201).text("id")
+	return customer, account
+}
+
+// recordSCAPayments lets a customer authorise a payment, and another one trust an account.
+func (s *exampleRecorder) recordSCAPayments(string, externalAccounts) {
+	code := `{"code": "` + sandbox.SCACode + `"}`
+	lucia, account := s.payerInSpain("Lucia Ruiz", "+34612345678")
+	quote := s.record("createQuote", "Its payer has to authorise it", "/quotes", `{
+		"source": {"sourceType": "REALTIME_FUNDING", "customerId": "`+lucia+`", "currency": "EUR"},
+		"destination": {"destinationType": "ACCOUNT", "accountId": "`+account+`"}, "lockedCurrencySide": "SENDING",
+		"lockedCurrencyAmount": 5000}`).wantStatus(201).text("id")
+	authorize := "/quotes/" + quote + "/authorize"
+	s.record("authorizeQuote", "A wrong code", authorize, `{"code": "000000"}`).wantStatus(400)
+	s.record("resendQuoteScaCode", "", authorize+"/resend", "").wantStatus(204)
+	s.record("authorizeQuote", "With the next challenge", authorize, code).wantStatus(200)
+	s.record("authorizeQuote", "", authorize, code).wantStatus(200)
+	s.record("authorizeQuote", "Authorised already", authorize, code).wantStatus(409)
+
+	_, account = s.payerInSpain("Mateo Gil", "+34687654321")
+	path := "/customers/external-accounts/" + account
+	s.record("startBeneficiaryTrust", "", path+"/trust", "").wantStatus(200)
+	s.record("confirmBeneficiaryTrust", "A wrong code", path+"/trust/confirm", `{"code": "000000"}`).wantStatus(400)
+	s.record("confirmBeneficiaryTrust", "", path+"/trust/confirm", code).wantStatus(200)
+	s.record("deleteCustomerExternalAccountById", "Trusted by its customer", path, "").wantStatus(409)
+	s.record("startBeneficiaryUntrust", "", path+"/untrust", "").wantStatus(200)
+	s.record("confirmBeneficiaryUntrust", "", path+"/untrust/confirm", code).wantStatus(200)
+}

@@ -20,7 +20,7 @@ func (s *exampleRecorder) recordAll() {
 		s.recordIncoming, s.recordTransactions, s.recordLedger, s.recordReconciliation, s.recordDeliveries, s.recordTokens, s.recordPeriods,
 		s.recordImports, s.recordVerification, s.recordDocuments, s.recordInvitations, s.recordWallets, s.recordAgents, s.recordAgentPayments,
 		s.recordBooks, s.recordTreasury, s.recordOpeningBalances, s.recordProposals, s.recordJournals, s.recordReceivables, s.recordSandboxTime,
-		s.recordPlatformFees, s.recordContacts, s.recordSCA} {
+		s.recordPlatformFees, s.recordContacts, s.recordSCA, s.recordSCAPayments} {
 		s.mask.beginSection()
 		section(ana, accounts)
 	}

@@ -44,15 +44,15 @@ func renderSCAChallenge(c *sca.Asked) *scaChallengeBody {
 	return body
 }
 
-// scaProofRequest is what a customer proves: a code or an assertion.
-type scaProofRequest struct {
+// SCAProofRequest is what a customer proves: a code or an assertion.
+type SCAProofRequest struct {
 	Code      string         `json:"code,omitempty" maxLength:"32" doc:"Code that the customer has received. In the sandbox every code is 123456." example:"123456"`
 	Assertion map[string]any `json:"passkeyAssertion,omitempty" doc:"What navigator.credentials.get() has returned, as its toJSON() writes it."`
 	Origin    string         `json:"origin,omitempty" maxLength:"255" doc:"Page on which the passkey was used. Required with passkeyAssertion." example:"https://app.example.com"`
 }
 
 // proof returns the proof, or INVALID_INPUT unless there is exactly one.
-func (r scaProofRequest) proof() (sca.Proof, error) {
+func (r SCAProofRequest) proof() (sca.Proof, error) {
 	switch {
 	case r.Code != "" && r.Assertion == nil:
 		return sca.Proof{Factor: sca.SMSOTP, Code: r.Code}, nil
@@ -67,7 +67,7 @@ func (r scaProofRequest) proof() (sca.Proof, error) {
 }
 
 type quoteAuthorizationRequest struct {
-	scaProofRequest
+	SCAProofRequest
 	IPAddress string `json:"endUserIpAddress,omitempty" maxLength:"45" doc:"IP address of the customer. It is not kept." example:"203.0.113.7"`
 }
 

@@ -16,7 +16,7 @@ type beneficiaryTrustStart struct {
 }
 
 type beneficiaryTrustConfirmRequest struct {
-	scaProofRequest
+	SCAProofRequest
 	ChallengeID httpapi.ID[ident.SCAChallenge] `json:"challengeId,omitzero" doc:"Id of the challenge that is answered. Defaults to the latest."`
 }
 

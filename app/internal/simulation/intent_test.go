@@ -183,7 +183,8 @@ func (w *world) newIntent() *intent {
 	makers := []func(*intent, int64, ident.InternalAccount, ident.ExternalAccount){
 		w.fund, w.fund, w.transferIn, w.transferOut, w.transferOut, w.justInTimeQuote, w.justInTimeQuote, w.accountQuote, w.walletQuote,
 		w.walletQuote, w.umaQuote, w.umaQuote,
-		w.execute, w.execute, w.execute, w.execute, w.authorize, w.authorize, w.authorize, w.justInTimeQuote, w.pay, w.pay, w.pay, w.pay, w.deposit, w.umaPayment, w.umaPayment, w.approve, w.approve, w.approve,
+		w.execute, w.execute, w.execute, w.execute, w.authorize, w.authorize, w.authorize, w.justInTimeQuote,
+		w.pay, w.pay, w.pay, w.pay, w.deposit, w.umaPayment, w.umaPayment, w.approve, w.approve, w.approve,
 		w.cancelPayment, w.cancelPayment, w.assign, w.assign, w.assign, w.changePeriod, w.changePeriod,
 		w.agentTransferOut, w.agentTransferIn, w.agentQuote, w.agentExecute, w.agentExecute, w.agentExecute, w.decideAction, w.decideAction,
 	}

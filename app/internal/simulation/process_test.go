@@ -42,7 +42,8 @@ func newProcess(w *world) *process {
 	log.SetOutput(panicWriter{w})
 	s := store{process: p}
 	auth := strongauth.New(strongauth.Config{Proofs: walletProofs, TOTP: signin.Verifier{}, IDs: p})
-	p.service = payments.New(payments.Config{Auth: auth, Timetable: timetable, Store: s, Jobs: s, Rails: rails{p}, Simulated: simulated{rails{p}},
+	p.service = payments.New(payments.Config{Auth: auth,
+		Timetable: timetable, Store: s, Jobs: s, Rails: rails{p}, Simulated: simulated{rails{p}},
 		Chains:  chains{rails{p}},
 		Custody: custody{process: p}, WalletProofs: walletProofs, Prices: prices.New(s, w.market, p),
 		Counterparties: map[platform.Environment]ports.Counterparties{platform.Sandbox: otherProviders{process: p}}, Approvals: endpoint{p},

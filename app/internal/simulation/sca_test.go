@@ -54,7 +54,9 @@ func (signatures) CheckPasskey(_ context.Context, _ platform.Platform, key walle
 	return key, nil
 }
 
-func (u *tx) LockPlatformShared(_ context.Context, p ident.Platform) (platform.Platform, error) { return u.platforms[p], nil }
+func (u *tx) LockPlatformShared(_ context.Context, p ident.Platform) (platform.Platform, error) {
+	return u.platforms[p], nil
+}
 
 func (u *tx) LockCustomer(_ context.Context, p ident.Platform, id ident.Customer) (customer.Customer, error) {
 	u.writes(p)
@@ -92,7 +94,9 @@ func (s store) SCACredentials(ctx context.Context, p ident.Platform, id ident.Cu
 // SaveSCACredential stores nothing: passkeys are simulated without counters.
 func (u *tx) SaveSCACredential(context.Context, sca.Credential) error { return nil }
 
-func (u *tx) SCACodeHash(context.Context, string) (wallet.CodeHash, error) { return wallet.CodeHash{}, nil }
+func (u *tx) SCACodeHash(context.Context, string) (wallet.CodeHash, error) {
+	return wallet.CodeHash{}, nil
+}
 
 func (m *memory) latestChallenge(c ident.Customer, purpose sca.Purpose, subject sca.Digest) (latest sca.Challenge, found bool) {
 	for _, id := range sortedKeys(m.challenges) {
@@ -167,8 +171,8 @@ func (u *tx) SavePaymentAuthorizations(_ context.Context, authorizations []trans
 				u.world.fail("%s is authorised twice for %q", a.Transaction, a.Purpose)
 			}
 		}
-		if c := u.challenges[a.Challenge]; a.Exemption == "" && (c.EndedAt.IsZero() || c.Attempts >= sca.MaxAttempts || c.Customer != a.Customer ||
-			c.Purpose != a.Purpose || c.Subject != a.Digest || !u.now.Before(c.ExpiresAt)) {
+		if c := u.challenges[a.Challenge]; a.Exemption == "" && (c.EndedAt.IsZero() || c.Attempts >= sca.MaxAttempts ||
+			c.Customer != a.Customer || c.Purpose != a.Purpose || c.Subject != a.Digest || !u.now.Before(c.ExpiresAt)) {
 			u.world.fail("%s is authorised with the challenge %+v", a.Transaction, c)
 		}
 		put(u.memory, u.allowed, a.Transaction, append(slices.Clone(u.allowed[a.Transaction]), a))
@@ -296,4 +300,3 @@ func (w *world) scaOutcomes(counts map[string]int) {
 		}
 	}
 }
-

@@ -76,7 +76,7 @@ func newMemory() *memory {
 		calendars: map[ident.Platform]period.Calendar{}, closings: map[closedMonth]map[ledger.Account]int64{},
 		agentTables: newAgentTables(), railTables: newRailTables(), limitTables: limitTables{limitCounts: map[limitKey]limit.Count{}},
 		scaTables: newSCATables(),
-		sessions: map[ident.Session]wallet.Session{}, authorizations: map[ident.Transaction]wallet.Authorization{},
+		sessions:  map[ident.Session]wallet.Session{}, authorizations: map[ident.Transaction]wallet.Authorization{},
 	}
 }
 

@@ -92,7 +92,7 @@ var timetable = func() *settlement.Timetable {
 
 func newWorld(seed uint64) *world {
 	w := &world{memory: newMemory(), market: market.New("simulation"), ofAgents: seed%3 == 0, ofPayers: seed%6 == 1,
-		random: rand.New(rand.NewPCG(seed, 1)),
+		random:   rand.New(rand.NewPCG(seed, 1)),
 		idRandom: rand.New(rand.NewPCG(seed, 2)), now: start, requests: map[ident.Platform]int{}, recalled: map[ident.Receipt]bool{},
 		seen: map[string]int{}}
 	w.token = ident.NewToken(w.newID, w.now)

@@ -3590,6 +3590,7 @@ func (e Error404Status) Valid() bool {
 // Defines values for Error409Code.
 const (
 	Error409CodeACTIONNOTPENDINGAPPROVAL              Error409Code = "ACTION_NOT_PENDING_APPROVAL"
+	Error409CodeBENEFICIARYTRUSTED                    Error409Code = "BENEFICIARY_TRUSTED"
 	Error409CodeCONFLICT                              Error409Code = "CONFLICT"
 	Error409CodeEMAILOTPCREDENTIALSETCHANGED          Error409Code = "EMAIL_OTP_CREDENTIAL_SET_CHANGED"
 	Error409CodeEMAILOTPEMAILALREADYEXISTS            Error409Code = "EMAIL_OTP_EMAIL_ALREADY_EXISTS"
@@ -3609,6 +3610,8 @@ const (
 func (e Error409Code) Valid() bool {
 	switch e {
 	case Error409CodeACTIONNOTPENDINGAPPROVAL:
+		return true
+	case Error409CodeBENEFICIARYTRUSTED:
 		return true
 	case Error409CodeCONFLICT:
 		return true
@@ -5602,14 +5605,15 @@ func (e OauthCredentialVerifyRequestType) Valid() bool {
 
 // Defines values for OutgoingPaymentWebhookEvent.
 const (
-	OutgoingPaymentWebhookEventOUTGOINGPAYMENTCOMPLETED       OutgoingPaymentWebhookEvent = "OUTGOING_PAYMENT.COMPLETED"
-	OutgoingPaymentWebhookEventOUTGOINGPAYMENTEXPIRED         OutgoingPaymentWebhookEvent = "OUTGOING_PAYMENT.EXPIRED"
-	OutgoingPaymentWebhookEventOUTGOINGPAYMENTFAILED          OutgoingPaymentWebhookEvent = "OUTGOING_PAYMENT.FAILED"
-	OutgoingPaymentWebhookEventOUTGOINGPAYMENTPENDING         OutgoingPaymentWebhookEvent = "OUTGOING_PAYMENT.PENDING"
-	OutgoingPaymentWebhookEventOUTGOINGPAYMENTPROCESSING      OutgoingPaymentWebhookEvent = "OUTGOING_PAYMENT.PROCESSING"
-	OutgoingPaymentWebhookEventOUTGOINGPAYMENTREFUNDCOMPLETED OutgoingPaymentWebhookEvent = "OUTGOING_PAYMENT.REFUND_COMPLETED"
-	OutgoingPaymentWebhookEventOUTGOINGPAYMENTREFUNDFAILED    OutgoingPaymentWebhookEvent = "OUTGOING_PAYMENT.REFUND_FAILED"
-	OutgoingPaymentWebhookEventOUTGOINGPAYMENTREFUNDPENDING   OutgoingPaymentWebhookEvent = "OUTGOING_PAYMENT.REFUND_PENDING"
+	OutgoingPaymentWebhookEventOUTGOINGPAYMENTCOMPLETED            OutgoingPaymentWebhookEvent = "OUTGOING_PAYMENT.COMPLETED"
+	OutgoingPaymentWebhookEventOUTGOINGPAYMENTEXPIRED              OutgoingPaymentWebhookEvent = "OUTGOING_PAYMENT.EXPIRED"
+	OutgoingPaymentWebhookEventOUTGOINGPAYMENTFAILED               OutgoingPaymentWebhookEvent = "OUTGOING_PAYMENT.FAILED"
+	OutgoingPaymentWebhookEventOUTGOINGPAYMENTPENDING              OutgoingPaymentWebhookEvent = "OUTGOING_PAYMENT.PENDING"
+	OutgoingPaymentWebhookEventOUTGOINGPAYMENTPENDINGAUTHORIZATION OutgoingPaymentWebhookEvent = "OUTGOING_PAYMENT.PENDING_AUTHORIZATION"
+	OutgoingPaymentWebhookEventOUTGOINGPAYMENTPROCESSING           OutgoingPaymentWebhookEvent = "OUTGOING_PAYMENT.PROCESSING"
+	OutgoingPaymentWebhookEventOUTGOINGPAYMENTREFUNDCOMPLETED      OutgoingPaymentWebhookEvent = "OUTGOING_PAYMENT.REFUND_COMPLETED"
+	OutgoingPaymentWebhookEventOUTGOINGPAYMENTREFUNDFAILED         OutgoingPaymentWebhookEvent = "OUTGOING_PAYMENT.REFUND_FAILED"
+	OutgoingPaymentWebhookEventOUTGOINGPAYMENTREFUNDPENDING        OutgoingPaymentWebhookEvent = "OUTGOING_PAYMENT.REFUND_PENDING"
 )
 
 // Valid indicates whether the value is a known member of the OutgoingPaymentWebhookEvent enum.
@@ -5622,6 +5626,8 @@ func (e OutgoingPaymentWebhookEvent) Valid() bool {
 	case OutgoingPaymentWebhookEventOUTGOINGPAYMENTFAILED:
 		return true
 	case OutgoingPaymentWebhookEventOUTGOINGPAYMENTPENDING:
+		return true
+	case OutgoingPaymentWebhookEventOUTGOINGPAYMENTPENDINGAUTHORIZATION:
 		return true
 	case OutgoingPaymentWebhookEventOUTGOINGPAYMENTPROCESSING:
 		return true
@@ -7414,11 +7420,12 @@ func (e ProposalStatus) Valid() bool {
 
 // Defines values for QuoteStatus.
 const (
-	QuoteStatusCOMPLETED  QuoteStatus = "COMPLETED"
-	QuoteStatusEXPIRED    QuoteStatus = "EXPIRED"
-	QuoteStatusFAILED     QuoteStatus = "FAILED"
-	QuoteStatusPENDING    QuoteStatus = "PENDING"
-	QuoteStatusPROCESSING QuoteStatus = "PROCESSING"
+	QuoteStatusCOMPLETED            QuoteStatus = "COMPLETED"
+	QuoteStatusEXPIRED              QuoteStatus = "EXPIRED"
+	QuoteStatusFAILED               QuoteStatus = "FAILED"
+	QuoteStatusPENDING              QuoteStatus = "PENDING"
+	QuoteStatusPENDINGAUTHORIZATION QuoteStatus = "PENDING_AUTHORIZATION"
+	QuoteStatusPROCESSING           QuoteStatus = "PROCESSING"
 )
 
 // Valid indicates whether the value is a known member of the QuoteStatus enum.
@@ -7432,7 +7439,30 @@ func (e QuoteStatus) Valid() bool {
 		return true
 	case QuoteStatusPENDING:
 		return true
+	case QuoteStatusPENDINGAUTHORIZATION:
+		return true
 	case QuoteStatusPROCESSING:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for QuoteExecutionRequestScaFactor.
+const (
+	QuoteExecutionRequestScaFactorPASSKEY QuoteExecutionRequestScaFactor = "PASSKEY"
+	QuoteExecutionRequestScaFactorSMSOTP  QuoteExecutionRequestScaFactor = "SMS_OTP"
+	QuoteExecutionRequestScaFactorTOTP    QuoteExecutionRequestScaFactor = "TOTP"
+)
+
+// Valid indicates whether the value is a known member of the QuoteExecutionRequestScaFactor enum.
+func (e QuoteExecutionRequestScaFactor) Valid() bool {
+	switch e {
+	case QuoteExecutionRequestScaFactorPASSKEY:
+		return true
+	case QuoteExecutionRequestScaFactorSMSOTP:
+		return true
+	case QuoteExecutionRequestScaFactorTOTP:
 		return true
 	default:
 		return false
@@ -7499,6 +7529,27 @@ func (e QuoteRequestPurposeOfPayment) Valid() bool {
 	case QuoteRequestPurposeOfPaymentTRAVEL:
 		return true
 	case QuoteRequestPurposeOfPaymentUTILITYBILL:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for QuoteRequestScaFactor.
+const (
+	QuoteRequestScaFactorPASSKEY QuoteRequestScaFactor = "PASSKEY"
+	QuoteRequestScaFactorSMSOTP  QuoteRequestScaFactor = "SMS_OTP"
+	QuoteRequestScaFactorTOTP    QuoteRequestScaFactor = "TOTP"
+)
+
+// Valid indicates whether the value is a known member of the QuoteRequestScaFactor enum.
+func (e QuoteRequestScaFactor) Valid() bool {
+	switch e {
+	case QuoteRequestScaFactorPASSKEY:
+		return true
+	case QuoteRequestScaFactorSMSOTP:
+		return true
+	case QuoteRequestScaFactorTOTP:
 		return true
 	default:
 		return false
@@ -8234,6 +8285,48 @@ func (e SafeguardingWebhookType) Valid() bool {
 	}
 }
 
+// Defines values for ScaChallengeAvailableFactors.
+const (
+	ScaChallengeAvailableFactorsPASSKEY ScaChallengeAvailableFactors = "PASSKEY"
+	ScaChallengeAvailableFactorsSMSOTP  ScaChallengeAvailableFactors = "SMS_OTP"
+	ScaChallengeAvailableFactorsTOTP    ScaChallengeAvailableFactors = "TOTP"
+)
+
+// Valid indicates whether the value is a known member of the ScaChallengeAvailableFactors enum.
+func (e ScaChallengeAvailableFactors) Valid() bool {
+	switch e {
+	case ScaChallengeAvailableFactorsPASSKEY:
+		return true
+	case ScaChallengeAvailableFactorsSMSOTP:
+		return true
+	case ScaChallengeAvailableFactorsTOTP:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ScaChallengeFactor.
+const (
+	ScaChallengeFactorPASSKEY ScaChallengeFactor = "PASSKEY"
+	ScaChallengeFactorSMSOTP  ScaChallengeFactor = "SMS_OTP"
+	ScaChallengeFactorTOTP    ScaChallengeFactor = "TOTP"
+)
+
+// Valid indicates whether the value is a known member of the ScaChallengeFactor enum.
+func (e ScaChallengeFactor) Valid() bool {
+	switch e {
+	case ScaChallengeFactorPASSKEY:
+		return true
+	case ScaChallengeFactorSMSOTP:
+		return true
+	case ScaChallengeFactorTOTP:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ScaEventRequestEventType.
 const (
 	ScaEventRequestEventTypeFAILEDLOGINATTEMPT     ScaEventRequestEventType = "FAILED_LOGIN_ATTEMPT"
@@ -8752,6 +8845,7 @@ const (
 	TransactionFailureReasonPAYREQUESTFAILED            TransactionFailureReason = "PAY_REQUEST_FAILED"
 	TransactionFailureReasonQUOTEEXECUTIONFAILED        TransactionFailureReason = "QUOTE_EXECUTION_FAILED"
 	TransactionFailureReasonQUOTEEXPIRED                TransactionFailureReason = "QUOTE_EXPIRED"
+	TransactionFailureReasonSCANOTCOMPLETED             TransactionFailureReason = "SCA_NOT_COMPLETED"
 	TransactionFailureReasonUSERCANCELLATION            TransactionFailureReason = "USER_CANCELLATION"
 )
 
@@ -8782,6 +8876,8 @@ func (e TransactionFailureReason) Valid() bool {
 		return true
 	case TransactionFailureReasonQUOTEEXPIRED:
 		return true
+	case TransactionFailureReasonSCANOTCOMPLETED:
+		return true
 	case TransactionFailureReasonUSERCANCELLATION:
 		return true
 	default:
@@ -8791,11 +8887,12 @@ func (e TransactionFailureReason) Valid() bool {
 
 // Defines values for TransactionStatus.
 const (
-	TransactionStatusCOMPLETED  TransactionStatus = "COMPLETED"
-	TransactionStatusEXPIRED    TransactionStatus = "EXPIRED"
-	TransactionStatusFAILED     TransactionStatus = "FAILED"
-	TransactionStatusPENDING    TransactionStatus = "PENDING"
-	TransactionStatusPROCESSING TransactionStatus = "PROCESSING"
+	TransactionStatusCOMPLETED            TransactionStatus = "COMPLETED"
+	TransactionStatusEXPIRED              TransactionStatus = "EXPIRED"
+	TransactionStatusFAILED               TransactionStatus = "FAILED"
+	TransactionStatusPENDING              TransactionStatus = "PENDING"
+	TransactionStatusPENDINGAUTHORIZATION TransactionStatus = "PENDING_AUTHORIZATION"
+	TransactionStatusPROCESSING           TransactionStatus = "PROCESSING"
 )
 
 // Valid indicates whether the value is a known member of the TransactionStatus enum.
@@ -8808,6 +8905,8 @@ func (e TransactionStatus) Valid() bool {
 	case TransactionStatusFAILED:
 		return true
 	case TransactionStatusPENDING:
+		return true
+	case TransactionStatusPENDINGAUTHORIZATION:
 		return true
 	case TransactionStatusPROCESSING:
 		return true
@@ -11536,11 +11635,12 @@ func (e ListQuotesParamsSortOrder) Valid() bool {
 
 // Defines values for ListQuotesParamsStatus.
 const (
-	ListQuotesParamsStatusCOMPLETED  ListQuotesParamsStatus = "COMPLETED"
-	ListQuotesParamsStatusEXPIRED    ListQuotesParamsStatus = "EXPIRED"
-	ListQuotesParamsStatusFAILED     ListQuotesParamsStatus = "FAILED"
-	ListQuotesParamsStatusPENDING    ListQuotesParamsStatus = "PENDING"
-	ListQuotesParamsStatusPROCESSING ListQuotesParamsStatus = "PROCESSING"
+	ListQuotesParamsStatusCOMPLETED            ListQuotesParamsStatus = "COMPLETED"
+	ListQuotesParamsStatusEXPIRED              ListQuotesParamsStatus = "EXPIRED"
+	ListQuotesParamsStatusFAILED               ListQuotesParamsStatus = "FAILED"
+	ListQuotesParamsStatusPENDING              ListQuotesParamsStatus = "PENDING"
+	ListQuotesParamsStatusPENDINGAUTHORIZATION ListQuotesParamsStatus = "PENDING_AUTHORIZATION"
+	ListQuotesParamsStatusPROCESSING           ListQuotesParamsStatus = "PROCESSING"
 )
 
 // Valid indicates whether the value is a known member of the ListQuotesParamsStatus enum.
@@ -11553,6 +11653,8 @@ func (e ListQuotesParamsStatus) Valid() bool {
 	case ListQuotesParamsStatusFAILED:
 		return true
 	case ListQuotesParamsStatusPENDING:
+		return true
+	case ListQuotesParamsStatusPENDINGAUTHORIZATION:
 		return true
 	case ListQuotesParamsStatusPROCESSING:
 		return true
@@ -13278,6 +13380,32 @@ type BeneficialOwnerUpdateRequest struct {
 
 // BeneficialOwnerUpdateRequestRoles defines model for BeneficialOwnerUpdateRequest.Roles.
 type BeneficialOwnerUpdateRequestRoles string
+
+// BeneficiaryTrustConfirm defines model for BeneficiaryTrustConfirm.
+type BeneficiaryTrustConfirm struct {
+	// Trusted Whether the customer trusts the account now.
+	Trusted bool `json:"trusted"`
+}
+
+// BeneficiaryTrustConfirmRequest defines model for BeneficiaryTrustConfirmRequest.
+type BeneficiaryTrustConfirmRequest struct {
+	// ChallengeID Id of the challenge that is answered. Defaults to the latest.
+	ChallengeID *string `json:"challengeId,omitempty"`
+
+	// Code Code that the customer has received. In the sandbox every code is 123456.
+	Code *string `json:"code,omitempty"`
+
+	// Origin Page on which the passkey was used. Required with passkeyAssertion.
+	Origin *string `json:"origin,omitempty"`
+
+	// PasskeyAssertion What navigator.credentials.get() has returned, as its toJSON() writes it.
+	PasskeyAssertion *map[string]interface{} `json:"passkeyAssertion,omitempty"`
+}
+
+// BeneficiaryTrustStart defines model for BeneficiaryTrustStart.
+type BeneficiaryTrustStart struct {
+	ScaChallenge *ScaChallenge `json:"scaChallenge,omitempty"`
+}
 
 // BeneficiaryVerifiedData defines model for BeneficiaryVerifiedData.
 type BeneficiaryVerifiedData struct {
@@ -20659,15 +20787,16 @@ type Quote struct {
 	PlatformFeesIncluded *int64 `json:"platformFeesIncluded,omitempty"`
 
 	// QuoteID Same as id.
-	QuoteID           string      `json:"quoteId"`
-	RateDetails       RateDetails `json:"rateDetails"`
-	ReceivingCurrency Currency    `json:"receivingCurrency"`
-	SendingCurrency   Currency    `json:"sendingCurrency"`
+	QuoteID           string        `json:"quoteId"`
+	RateDetails       RateDetails   `json:"rateDetails"`
+	ReceivingCurrency Currency      `json:"receivingCurrency"`
+	ScaChallenge      *ScaChallenge `json:"scaChallenge,omitempty"`
+	SendingCurrency   Currency      `json:"sendingCurrency"`
 
 	// Source Source of the funds.
 	Source PaymentSource `json:"source"`
 
-	// Status Status of the quote. PENDING: awaiting payment. PROCESSING: the payment is being delivered. COMPLETED: delivered. FAILED: not delivered. EXPIRED: not paid before expiresAt.
+	// Status Status of the quote. PENDING: awaiting payment. PENDING_AUTHORIZATION: the payer has to authorise it, see scaChallenge. PROCESSING: the payment is being delivered. COMPLETED: delivered. FAILED: not delivered. EXPIRED: not paid before expiresAt.
 	Status QuoteStatus `json:"status"`
 
 	// TotalReceivingAmount Amount received, in the smallest unit of the receiving currency: floor((totalSendingAmount - feesIncluded) × exchangeRate).
@@ -20680,13 +20809,37 @@ type Quote struct {
 	TransactionID string `json:"transactionId"`
 }
 
-// QuoteStatus Status of the quote. PENDING: awaiting payment. PROCESSING: the payment is being delivered. COMPLETED: delivered. FAILED: not delivered. EXPIRED: not paid before expiresAt.
+// QuoteStatus Status of the quote. PENDING: awaiting payment. PENDING_AUTHORIZATION: the payer has to authorise it, see scaChallenge. PROCESSING: the payment is being delivered. COMPLETED: delivered. FAILED: not delivered. EXPIRED: not paid before expiresAt.
 type QuoteStatus string
+
+// QuoteAuthorizationRequest defines model for QuoteAuthorizationRequest.
+type QuoteAuthorizationRequest struct {
+	// Code Code that the customer has received. In the sandbox every code is 123456.
+	Code *string `json:"code,omitempty"`
+
+	// EndUserIPAddress IP address of the customer. It is not kept.
+	EndUserIPAddress *string `json:"endUserIpAddress,omitempty"`
+
+	// Origin Page on which the passkey was used. Required with passkeyAssertion.
+	Origin *string `json:"origin,omitempty"`
+
+	// PasskeyAssertion What navigator.credentials.get() has returned, as its toJSON() writes it.
+	PasskeyAssertion *map[string]interface{} `json:"passkeyAssertion,omitempty"`
+}
 
 // QuoteDestination Destination of the funds.
 type QuoteDestination struct {
 	union json.RawMessage
 }
+
+// QuoteExecutionRequest defines model for QuoteExecutionRequest.
+type QuoteExecutionRequest struct {
+	// ScaFactor Factor with which the payer will authorise the payment, if it has to. Defaults to the first that it has; another one than before takes the place of the open challenge. TOTP is not accepted for payments.
+	ScaFactor *QuoteExecutionRequestScaFactor `json:"scaFactor,omitempty"`
+}
+
+// QuoteExecutionRequestScaFactor Factor with which the payer will authorise the payment, if it has to. Defaults to the first that it has; another one than before takes the place of the open challenge. TOTP is not accepted for payments.
+type QuoteExecutionRequestScaFactor string
 
 // QuoteListResponse defines model for QuoteListResponse.
 type QuoteListResponse struct {
@@ -20730,6 +20883,9 @@ type QuoteRequest struct {
 	// PurposeOfPayment Purpose of the payment. Required for payments to accounts in India and Nigeria.
 	PurposeOfPayment *QuoteRequestPurposeOfPayment `json:"purposeOfPayment,omitempty"`
 
+	// ScaFactor Factor with which the payer will authorise the payment, if it has to. Defaults to the first that it has. TOTP is not accepted for payments.
+	ScaFactor *QuoteRequestScaFactor `json:"scaFactor,omitempty"`
+
 	// SenderCustomerInfo Information about the payer for the receiving institution, keyed by the field names in the lookup's requiredPayerDataFields. Mandatory fields are required.
 	SenderCustomerInfo *map[string]string `json:"senderCustomerInfo,omitempty"`
 
@@ -20742,6 +20898,9 @@ type QuoteRequestLockedCurrencySide string
 
 // QuoteRequestPurposeOfPayment Purpose of the payment. Required for payments to accounts in India and Nigeria.
 type QuoteRequestPurposeOfPayment string
+
+// QuoteRequestScaFactor Factor with which the payer will authorise the payment, if it has to. Defaults to the first that it has. TOTP is not accepted for payments.
+type QuoteRequestScaFactor string
 
 // QuoteSource Source of the funds: an account, which pays when the quote is executed; or just-in-time funding, where the quote contains payment instructions and runs when the payment arrives.
 type QuoteSource struct {
@@ -22000,6 +22159,36 @@ type SandboxUmaReceiveRequest struct {
 	SenderUmaAddress string `json:"senderUmaAddress"`
 }
 
+// ScaChallenge defines model for ScaChallenge.
+type ScaChallenge struct {
+	// AvailableFactors Factors that the customer could use for this. TOTP is never one of a payment, because its codes are not bound to an amount and a payee.
+	AvailableFactors []ScaChallengeAvailableFactors `json:"availableFactors"`
+
+	// ExpiresAt Time until which it can be answered.
+	ExpiresAt time.Time `json:"expiresAt"`
+
+	// Factor With what it is answered: the code that was sent to the customer's phone, or a passkey.
+	Factor ScaChallengeFactor `json:"factor"`
+
+	// ID Id of the challenge.
+	ID string `json:"id"`
+
+	// PasskeyAllowedOrigins PASSKEY only: pages on which the passkey can be used.
+	PasskeyAllowedOrigins *[]string `json:"passkeyAllowedOrigins,omitempty"`
+
+	// PasskeyAssertionOptions PASSKEY only: options for navigator.credentials.get(), in the JSON form of WebAuthn (PublicKeyCredentialRequestOptions).
+	PasskeyAssertionOptions *map[string]interface{} `json:"passkeyAssertionOptions,omitempty"`
+
+	// Purpose What is authorised: CURRENCY_CONVERSION, PAYOUT, TRANSFER, or TRUST and UNTRUST of a beneficiary.
+	Purpose *string `json:"purpose,omitempty"`
+}
+
+// ScaChallengeAvailableFactors defines model for ScaChallenge.AvailableFactors.
+type ScaChallengeAvailableFactors string
+
+// ScaChallengeFactor With what it is answered: the code that was sent to the customer's phone, or a passkey.
+type ScaChallengeFactor string
+
 // ScaEventRequest defines model for ScaEventRequest.
 type ScaEventRequest struct {
 	// EventType What has happened.
@@ -22070,7 +22259,7 @@ type ScaFactorViewFactor string
 
 // ScaLoginComplete defines model for ScaLoginComplete.
 type ScaLoginComplete struct {
-	// SessionExpiresAt Time at which the session ends.
+	// SessionExpiresAt Time until which the customer may start payments.
 	SessionExpiresAt *time.Time `json:"sessionExpiresAt,omitempty"`
 
 	// Status Always COMPLETED.
@@ -22676,7 +22865,7 @@ type Transaction struct {
 	// ExpectedSettlementAt OUTGOING only: time by which the beneficiary is expected to have the funds, by the cut-off and the business days of the rail. Present once a payout has been handed over and has not settled at once.
 	ExpectedSettlementAt *time.Time `json:"expectedSettlementAt,omitempty"`
 
-	// FailureReason FAILED only: reason of the failure. PAY_REQUEST_FAILED: your platform rejected an incoming payment. LIMIT_EXCEEDED: the money arrived when a limit of the operator was used up, and is refunded. USER_CANCELLATION: it was cancelled before it had left, by you or by the user.
+	// FailureReason FAILED only: reason of the failure. SCA_NOT_COMPLETED: the payer has not authorised the payment before its quote expired; no money has moved. PAY_REQUEST_FAILED: your platform rejected an incoming payment. LIMIT_EXCEEDED: the money arrived when a limit of the operator was used up, and is refunded. USER_CANCELLATION: it was cancelled before it had left, by you or by the user.
 	FailureReason *TransactionFailureReason `json:"failureReason,omitempty"`
 
 	// Fees OUTGOING only: fees included in sentAmount, in the smallest unit of the sending currency: of the service and of the platform.
@@ -22729,7 +22918,7 @@ type Transaction struct {
 	// Source Source of the funds.
 	Source PaymentSource `json:"source"`
 
-	// Status Status of the transaction. PENDING: awaiting funding. PROCESSING: being delivered. COMPLETED: delivered. FAILED: not delivered. EXPIRED: not funded in time. A COMPLETED transaction becomes FAILED if the beneficiary's bank returns the payment.
+	// Status Status of the transaction. PENDING: awaiting funding. PENDING_AUTHORIZATION: the payer has to authorise it, with POST /quotes/{quoteId}/authorize. PROCESSING: being delivered. COMPLETED: delivered. FAILED: not delivered. EXPIRED: not funded in time. A COMPLETED transaction becomes FAILED if the beneficiary's bank returns the payment.
 	Status     TransactionStatus `json:"status"`
 	TravelRule *TravelRule       `json:"travelRule,omitempty"`
 
@@ -22746,10 +22935,10 @@ type Transaction struct {
 // TransactionDirection CREDIT if the customer receives, as INCOMING payments, and DEBIT if the customer sends.
 type TransactionDirection string
 
-// TransactionFailureReason FAILED only: reason of the failure. PAY_REQUEST_FAILED: your platform rejected an incoming payment. LIMIT_EXCEEDED: the money arrived when a limit of the operator was used up, and is refunded. USER_CANCELLATION: it was cancelled before it had left, by you or by the user.
+// TransactionFailureReason FAILED only: reason of the failure. SCA_NOT_COMPLETED: the payer has not authorised the payment before its quote expired; no money has moved. PAY_REQUEST_FAILED: your platform rejected an incoming payment. LIMIT_EXCEEDED: the money arrived when a limit of the operator was used up, and is refunded. USER_CANCELLATION: it was cancelled before it had left, by you or by the user.
 type TransactionFailureReason string
 
-// TransactionStatus Status of the transaction. PENDING: awaiting funding. PROCESSING: being delivered. COMPLETED: delivered. FAILED: not delivered. EXPIRED: not funded in time. A COMPLETED transaction becomes FAILED if the beneficiary's bank returns the payment.
+// TransactionStatus Status of the transaction. PENDING: awaiting funding. PENDING_AUTHORIZATION: the payer has to authorise it, with POST /quotes/{quoteId}/authorize. PROCESSING: being delivered. COMPLETED: delivered. FAILED: not delivered. EXPIRED: not funded in time. A COMPLETED transaction becomes FAILED if the beneficiary's bank returns the payment.
 type TransactionStatus string
 
 // TransactionType Direction: OUTGOING if the customer sends, INCOMING if the customer receives.
@@ -24523,6 +24712,30 @@ type CreateExternalAccountOwnershipChallengeParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// StartBeneficiaryTrustParams defines parameters for StartBeneficiaryTrust.
+type StartBeneficiaryTrustParams struct {
+	// IdempotencyKey Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ConfirmBeneficiaryTrustParams defines parameters for ConfirmBeneficiaryTrust.
+type ConfirmBeneficiaryTrustParams struct {
+	// IdempotencyKey Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// StartBeneficiaryUntrustParams defines parameters for StartBeneficiaryUntrust.
+type StartBeneficiaryUntrustParams struct {
+	// IdempotencyKey Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ConfirmBeneficiaryUntrustParams defines parameters for ConfirmBeneficiaryUntrust.
+type ConfirmBeneficiaryUntrustParams struct {
+	// IdempotencyKey Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // VerifyExternalAccountOwnershipParams defines parameters for VerifyExternalAccountOwnership.
 type VerifyExternalAccountOwnershipParams struct {
 	// IdempotencyKey Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.
@@ -25828,6 +26041,18 @@ type CreateQuoteParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// AuthorizeQuoteParams defines parameters for AuthorizeQuote.
+type AuthorizeQuoteParams struct {
+	// IdempotencyKey Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ResendQuoteScaCodeParams defines parameters for ResendQuoteScaCode.
+type ResendQuoteScaCodeParams struct {
+	// IdempotencyKey Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // ExecuteQuoteParams defines parameters for ExecuteQuote.
 type ExecuteQuoteParams struct {
 	// IdempotencyKey Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.
@@ -26356,6 +26581,12 @@ type CreateCustomerExternalAccountJSONRequestBody = ExternalAccountCreateRequest
 // CreateExternalAccountOwnershipChallengeJSONRequestBody defines body for CreateExternalAccountOwnershipChallenge for application/json ContentType.
 type CreateExternalAccountOwnershipChallengeJSONRequestBody = OwnershipChallengeRequest
 
+// ConfirmBeneficiaryTrustJSONRequestBody defines body for ConfirmBeneficiaryTrust for application/json ContentType.
+type ConfirmBeneficiaryTrustJSONRequestBody = BeneficiaryTrustConfirmRequest
+
+// ConfirmBeneficiaryUntrustJSONRequestBody defines body for ConfirmBeneficiaryUntrust for application/json ContentType.
+type ConfirmBeneficiaryUntrustJSONRequestBody = BeneficiaryTrustConfirmRequest
+
 // VerifyExternalAccountOwnershipJSONRequestBody defines body for VerifyExternalAccountOwnership for application/json ContentType.
 type VerifyExternalAccountOwnershipJSONRequestBody = OwnershipVerifyRequest
 
@@ -26490,6 +26721,12 @@ type PayPlatformFeesJSONRequestBody = PlatformFeesPayOutRequest
 
 // CreateQuoteJSONRequestBody defines body for CreateQuote for application/json ContentType.
 type CreateQuoteJSONRequestBody = QuoteRequest
+
+// AuthorizeQuoteJSONRequestBody defines body for AuthorizeQuote for application/json ContentType.
+type AuthorizeQuoteJSONRequestBody = QuoteAuthorizationRequest
+
+// ExecuteQuoteJSONRequestBody defines body for ExecuteQuote for application/json ContentType.
+type ExecuteQuoteJSONRequestBody = QuoteExecutionRequest
 
 // SandboxFundInternalAccountJSONRequestBody defines body for SandboxFundInternalAccount for application/json ContentType.
 type SandboxFundInternalAccountJSONRequestBody = SandboxFundRequest
@@ -41593,6 +41830,22 @@ type ClientInterface interface {
 
 	CreateExternalAccountOwnershipChallenge(ctx context.Context, externalAccountID string, params *CreateExternalAccountOwnershipChallengeParams, body CreateExternalAccountOwnershipChallengeJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// StartBeneficiaryTrust request
+	StartBeneficiaryTrust(ctx context.Context, externalAccountID string, params *StartBeneficiaryTrustParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ConfirmBeneficiaryTrustWithBody request with any body
+	ConfirmBeneficiaryTrustWithBody(ctx context.Context, externalAccountID string, params *ConfirmBeneficiaryTrustParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	ConfirmBeneficiaryTrust(ctx context.Context, externalAccountID string, params *ConfirmBeneficiaryTrustParams, body ConfirmBeneficiaryTrustJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// StartBeneficiaryUntrust request
+	StartBeneficiaryUntrust(ctx context.Context, externalAccountID string, params *StartBeneficiaryUntrustParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ConfirmBeneficiaryUntrustWithBody request with any body
+	ConfirmBeneficiaryUntrustWithBody(ctx context.Context, externalAccountID string, params *ConfirmBeneficiaryUntrustParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	ConfirmBeneficiaryUntrust(ctx context.Context, externalAccountID string, params *ConfirmBeneficiaryUntrustParams, body ConfirmBeneficiaryUntrustJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// VerifyExternalAccountOwnershipWithBody request with any body
 	VerifyExternalAccountOwnershipWithBody(ctx context.Context, externalAccountID string, params *VerifyExternalAccountOwnershipParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -42018,8 +42271,18 @@ type ClientInterface interface {
 	// GetQuoteByID request
 	GetQuoteByID(ctx context.Context, quoteID string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ExecuteQuote request
-	ExecuteQuote(ctx context.Context, quoteID string, params *ExecuteQuoteParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	// AuthorizeQuoteWithBody request with any body
+	AuthorizeQuoteWithBody(ctx context.Context, quoteID string, params *AuthorizeQuoteParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	AuthorizeQuote(ctx context.Context, quoteID string, params *AuthorizeQuoteParams, body AuthorizeQuoteJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ResendQuoteScaCode request
+	ResendQuoteScaCode(ctx context.Context, quoteID string, params *ResendQuoteScaCodeParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ExecuteQuoteWithBody request with any body
+	ExecuteQuoteWithBody(ctx context.Context, quoteID string, params *ExecuteQuoteParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	ExecuteQuote(ctx context.Context, quoteID string, params *ExecuteQuoteParams, body ExecuteQuoteJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// LookupExternalAccount request
 	LookupExternalAccount(ctx context.Context, accountID string, params *LookupExternalAccountParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -43095,6 +43358,78 @@ func (c *Client) CreateExternalAccountOwnershipChallengeWithBody(ctx context.Con
 
 func (c *Client) CreateExternalAccountOwnershipChallenge(ctx context.Context, externalAccountID string, params *CreateExternalAccountOwnershipChallengeParams, body CreateExternalAccountOwnershipChallengeJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewCreateExternalAccountOwnershipChallengeRequest(c.Server, externalAccountID, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) StartBeneficiaryTrust(ctx context.Context, externalAccountID string, params *StartBeneficiaryTrustParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewStartBeneficiaryTrustRequest(c.Server, externalAccountID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) ConfirmBeneficiaryTrustWithBody(ctx context.Context, externalAccountID string, params *ConfirmBeneficiaryTrustParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewConfirmBeneficiaryTrustRequestWithBody(c.Server, externalAccountID, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) ConfirmBeneficiaryTrust(ctx context.Context, externalAccountID string, params *ConfirmBeneficiaryTrustParams, body ConfirmBeneficiaryTrustJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewConfirmBeneficiaryTrustRequest(c.Server, externalAccountID, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) StartBeneficiaryUntrust(ctx context.Context, externalAccountID string, params *StartBeneficiaryUntrustParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewStartBeneficiaryUntrustRequest(c.Server, externalAccountID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) ConfirmBeneficiaryUntrustWithBody(ctx context.Context, externalAccountID string, params *ConfirmBeneficiaryUntrustParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewConfirmBeneficiaryUntrustRequestWithBody(c.Server, externalAccountID, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) ConfirmBeneficiaryUntrust(ctx context.Context, externalAccountID string, params *ConfirmBeneficiaryUntrustParams, body ConfirmBeneficiaryUntrustJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewConfirmBeneficiaryUntrustRequest(c.Server, externalAccountID, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -44965,8 +45300,56 @@ func (c *Client) GetQuoteByID(ctx context.Context, quoteID string, reqEditors ..
 	return c.Client.Do(req)
 }
 
-func (c *Client) ExecuteQuote(ctx context.Context, quoteID string, params *ExecuteQuoteParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewExecuteQuoteRequest(c.Server, quoteID, params)
+func (c *Client) AuthorizeQuoteWithBody(ctx context.Context, quoteID string, params *AuthorizeQuoteParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAuthorizeQuoteRequestWithBody(c.Server, quoteID, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) AuthorizeQuote(ctx context.Context, quoteID string, params *AuthorizeQuoteParams, body AuthorizeQuoteJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAuthorizeQuoteRequest(c.Server, quoteID, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) ResendQuoteScaCode(ctx context.Context, quoteID string, params *ResendQuoteScaCodeParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewResendQuoteScaCodeRequest(c.Server, quoteID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) ExecuteQuoteWithBody(ctx context.Context, quoteID string, params *ExecuteQuoteParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewExecuteQuoteRequestWithBody(c.Server, quoteID, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) ExecuteQuote(ctx context.Context, quoteID string, params *ExecuteQuoteParams, body ExecuteQuoteJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewExecuteQuoteRequest(c.Server, quoteID, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -49120,6 +49503,228 @@ func NewCreateExternalAccountOwnershipChallengeRequestWithBody(server string, ex
 	}
 
 	operationPath := fmt.Sprintf("/customers/external-accounts/%s/challenge", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewStartBeneficiaryTrustRequest generates requests for StartBeneficiaryTrust
+func NewStartBeneficiaryTrustRequest(server string, externalAccountID string, params *StartBeneficiaryTrustParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "externalAccountId", externalAccountID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/customers/external-accounts/%s/trust", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewConfirmBeneficiaryTrustRequest calls the generic ConfirmBeneficiaryTrust builder with application/json body
+func NewConfirmBeneficiaryTrustRequest(server string, externalAccountID string, params *ConfirmBeneficiaryTrustParams, body ConfirmBeneficiaryTrustJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewConfirmBeneficiaryTrustRequestWithBody(server, externalAccountID, params, "application/json", bodyReader)
+}
+
+// NewConfirmBeneficiaryTrustRequestWithBody generates requests for ConfirmBeneficiaryTrust with any type of body
+func NewConfirmBeneficiaryTrustRequestWithBody(server string, externalAccountID string, params *ConfirmBeneficiaryTrustParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "externalAccountId", externalAccountID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/customers/external-accounts/%s/trust/confirm", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewStartBeneficiaryUntrustRequest generates requests for StartBeneficiaryUntrust
+func NewStartBeneficiaryUntrustRequest(server string, externalAccountID string, params *StartBeneficiaryUntrustParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "externalAccountId", externalAccountID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/customers/external-accounts/%s/untrust", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewConfirmBeneficiaryUntrustRequest calls the generic ConfirmBeneficiaryUntrust builder with application/json body
+func NewConfirmBeneficiaryUntrustRequest(server string, externalAccountID string, params *ConfirmBeneficiaryUntrustParams, body ConfirmBeneficiaryUntrustJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewConfirmBeneficiaryUntrustRequestWithBody(server, externalAccountID, params, "application/json", bodyReader)
+}
+
+// NewConfirmBeneficiaryUntrustRequestWithBody generates requests for ConfirmBeneficiaryUntrust with any type of body
+func NewConfirmBeneficiaryUntrustRequestWithBody(server string, externalAccountID string, params *ConfirmBeneficiaryUntrustParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "externalAccountId", externalAccountID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/customers/external-accounts/%s/untrust/confirm", pathParam0)
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -56927,8 +57532,130 @@ func NewGetQuoteByIDRequest(server string, quoteID string) (*http.Request, error
 	return req, nil
 }
 
-// NewExecuteQuoteRequest generates requests for ExecuteQuote
-func NewExecuteQuoteRequest(server string, quoteID string, params *ExecuteQuoteParams) (*http.Request, error) {
+// NewAuthorizeQuoteRequest calls the generic AuthorizeQuote builder with application/json body
+func NewAuthorizeQuoteRequest(server string, quoteID string, params *AuthorizeQuoteParams, body AuthorizeQuoteJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewAuthorizeQuoteRequestWithBody(server, quoteID, params, "application/json", bodyReader)
+}
+
+// NewAuthorizeQuoteRequestWithBody generates requests for AuthorizeQuote with any type of body
+func NewAuthorizeQuoteRequestWithBody(server string, quoteID string, params *AuthorizeQuoteParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "quoteId", quoteID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/quotes/%s/authorize", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewResendQuoteScaCodeRequest generates requests for ResendQuoteScaCode
+func NewResendQuoteScaCodeRequest(server string, quoteID string, params *ResendQuoteScaCodeParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "quoteId", quoteID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/quotes/%s/authorize/resend", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewExecuteQuoteRequest calls the generic ExecuteQuote builder with application/json body
+func NewExecuteQuoteRequest(server string, quoteID string, params *ExecuteQuoteParams, body ExecuteQuoteJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewExecuteQuoteRequestWithBody(server, quoteID, params, "application/json", bodyReader)
+}
+
+// NewExecuteQuoteRequestWithBody generates requests for ExecuteQuote with any type of body
+func NewExecuteQuoteRequestWithBody(server string, quoteID string, params *ExecuteQuoteParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -56953,10 +57680,12 @@ func NewExecuteQuoteRequest(server string, quoteID string, params *ExecuteQuoteP
 		return nil, err
 	}
 
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
 	if err != nil {
 		return nil, err
 	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	if params != nil {
 
@@ -60613,6 +61342,22 @@ type ClientWithResponsesInterface interface {
 
 	CreateExternalAccountOwnershipChallengeWithResponse(ctx context.Context, externalAccountID string, params *CreateExternalAccountOwnershipChallengeParams, body CreateExternalAccountOwnershipChallengeJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateExternalAccountOwnershipChallengeResponse, error)
 
+	// StartBeneficiaryTrustWithResponse request
+	StartBeneficiaryTrustWithResponse(ctx context.Context, externalAccountID string, params *StartBeneficiaryTrustParams, reqEditors ...RequestEditorFn) (*StartBeneficiaryTrustResponse, error)
+
+	// ConfirmBeneficiaryTrustWithBodyWithResponse request with any body
+	ConfirmBeneficiaryTrustWithBodyWithResponse(ctx context.Context, externalAccountID string, params *ConfirmBeneficiaryTrustParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ConfirmBeneficiaryTrustResponse, error)
+
+	ConfirmBeneficiaryTrustWithResponse(ctx context.Context, externalAccountID string, params *ConfirmBeneficiaryTrustParams, body ConfirmBeneficiaryTrustJSONRequestBody, reqEditors ...RequestEditorFn) (*ConfirmBeneficiaryTrustResponse, error)
+
+	// StartBeneficiaryUntrustWithResponse request
+	StartBeneficiaryUntrustWithResponse(ctx context.Context, externalAccountID string, params *StartBeneficiaryUntrustParams, reqEditors ...RequestEditorFn) (*StartBeneficiaryUntrustResponse, error)
+
+	// ConfirmBeneficiaryUntrustWithBodyWithResponse request with any body
+	ConfirmBeneficiaryUntrustWithBodyWithResponse(ctx context.Context, externalAccountID string, params *ConfirmBeneficiaryUntrustParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ConfirmBeneficiaryUntrustResponse, error)
+
+	ConfirmBeneficiaryUntrustWithResponse(ctx context.Context, externalAccountID string, params *ConfirmBeneficiaryUntrustParams, body ConfirmBeneficiaryUntrustJSONRequestBody, reqEditors ...RequestEditorFn) (*ConfirmBeneficiaryUntrustResponse, error)
+
 	// VerifyExternalAccountOwnershipWithBodyWithResponse request with any body
 	VerifyExternalAccountOwnershipWithBodyWithResponse(ctx context.Context, externalAccountID string, params *VerifyExternalAccountOwnershipParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*VerifyExternalAccountOwnershipResponse, error)
 
@@ -61038,8 +61783,18 @@ type ClientWithResponsesInterface interface {
 	// GetQuoteByIDWithResponse request
 	GetQuoteByIDWithResponse(ctx context.Context, quoteID string, reqEditors ...RequestEditorFn) (*GetQuoteByIDResponse, error)
 
-	// ExecuteQuoteWithResponse request
-	ExecuteQuoteWithResponse(ctx context.Context, quoteID string, params *ExecuteQuoteParams, reqEditors ...RequestEditorFn) (*ExecuteQuoteResponse, error)
+	// AuthorizeQuoteWithBodyWithResponse request with any body
+	AuthorizeQuoteWithBodyWithResponse(ctx context.Context, quoteID string, params *AuthorizeQuoteParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AuthorizeQuoteResponse, error)
+
+	AuthorizeQuoteWithResponse(ctx context.Context, quoteID string, params *AuthorizeQuoteParams, body AuthorizeQuoteJSONRequestBody, reqEditors ...RequestEditorFn) (*AuthorizeQuoteResponse, error)
+
+	// ResendQuoteScaCodeWithResponse request
+	ResendQuoteScaCodeWithResponse(ctx context.Context, quoteID string, params *ResendQuoteScaCodeParams, reqEditors ...RequestEditorFn) (*ResendQuoteScaCodeResponse, error)
+
+	// ExecuteQuoteWithBodyWithResponse request with any body
+	ExecuteQuoteWithBodyWithResponse(ctx context.Context, quoteID string, params *ExecuteQuoteParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ExecuteQuoteResponse, error)
+
+	ExecuteQuoteWithResponse(ctx context.Context, quoteID string, params *ExecuteQuoteParams, body ExecuteQuoteJSONRequestBody, reqEditors ...RequestEditorFn) (*ExecuteQuoteResponse, error)
 
 	// LookupExternalAccountWithResponse request
 	LookupExternalAccountWithResponse(ctx context.Context, accountID string, params *LookupExternalAccountParams, reqEditors ...RequestEditorFn) (*LookupExternalAccountResponse, error)
@@ -62850,6 +63605,126 @@ func (r CreateExternalAccountOwnershipChallengeResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r CreateExternalAccountOwnershipChallengeResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type StartBeneficiaryTrustResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	JSON200      *BeneficiaryTrustStart
+}
+
+// Status returns HTTPResponse.Status
+func (r StartBeneficiaryTrustResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r StartBeneficiaryTrustResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r StartBeneficiaryTrustResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ConfirmBeneficiaryTrustResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	JSON200      *BeneficiaryTrustConfirm
+}
+
+// Status returns HTTPResponse.Status
+func (r ConfirmBeneficiaryTrustResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ConfirmBeneficiaryTrustResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ConfirmBeneficiaryTrustResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type StartBeneficiaryUntrustResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	JSON200      *BeneficiaryTrustStart
+}
+
+// Status returns HTTPResponse.Status
+func (r StartBeneficiaryUntrustResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r StartBeneficiaryUntrustResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r StartBeneficiaryUntrustResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ConfirmBeneficiaryUntrustResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	JSON200      *BeneficiaryTrustConfirm
+}
+
+// Status returns HTTPResponse.Status
+func (r ConfirmBeneficiaryUntrustResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ConfirmBeneficiaryUntrustResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ConfirmBeneficiaryUntrustResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -66327,6 +67202,65 @@ func (r GetQuoteByIDResponse) ContentType() string {
 	return ""
 }
 
+type AuthorizeQuoteResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	JSON200      *Quote
+}
+
+// Status returns HTTPResponse.Status
+func (r AuthorizeQuoteResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r AuthorizeQuoteResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r AuthorizeQuoteResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ResendQuoteScaCodeResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+}
+
+// Status returns HTTPResponse.Status
+func (r ResendQuoteScaCodeResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ResendQuoteScaCodeResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ResendQuoteScaCodeResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ExecuteQuoteResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -68529,6 +69463,58 @@ func (c *ClientWithResponses) CreateExternalAccountOwnershipChallengeWithRespons
 	return ParseCreateExternalAccountOwnershipChallengeResponse(rsp)
 }
 
+// StartBeneficiaryTrustWithResponse request returning *StartBeneficiaryTrustResponse
+func (c *ClientWithResponses) StartBeneficiaryTrustWithResponse(ctx context.Context, externalAccountID string, params *StartBeneficiaryTrustParams, reqEditors ...RequestEditorFn) (*StartBeneficiaryTrustResponse, error) {
+	rsp, err := c.StartBeneficiaryTrust(ctx, externalAccountID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseStartBeneficiaryTrustResponse(rsp)
+}
+
+// ConfirmBeneficiaryTrustWithBodyWithResponse request with arbitrary body returning *ConfirmBeneficiaryTrustResponse
+func (c *ClientWithResponses) ConfirmBeneficiaryTrustWithBodyWithResponse(ctx context.Context, externalAccountID string, params *ConfirmBeneficiaryTrustParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ConfirmBeneficiaryTrustResponse, error) {
+	rsp, err := c.ConfirmBeneficiaryTrustWithBody(ctx, externalAccountID, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseConfirmBeneficiaryTrustResponse(rsp)
+}
+
+func (c *ClientWithResponses) ConfirmBeneficiaryTrustWithResponse(ctx context.Context, externalAccountID string, params *ConfirmBeneficiaryTrustParams, body ConfirmBeneficiaryTrustJSONRequestBody, reqEditors ...RequestEditorFn) (*ConfirmBeneficiaryTrustResponse, error) {
+	rsp, err := c.ConfirmBeneficiaryTrust(ctx, externalAccountID, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseConfirmBeneficiaryTrustResponse(rsp)
+}
+
+// StartBeneficiaryUntrustWithResponse request returning *StartBeneficiaryUntrustResponse
+func (c *ClientWithResponses) StartBeneficiaryUntrustWithResponse(ctx context.Context, externalAccountID string, params *StartBeneficiaryUntrustParams, reqEditors ...RequestEditorFn) (*StartBeneficiaryUntrustResponse, error) {
+	rsp, err := c.StartBeneficiaryUntrust(ctx, externalAccountID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseStartBeneficiaryUntrustResponse(rsp)
+}
+
+// ConfirmBeneficiaryUntrustWithBodyWithResponse request with arbitrary body returning *ConfirmBeneficiaryUntrustResponse
+func (c *ClientWithResponses) ConfirmBeneficiaryUntrustWithBodyWithResponse(ctx context.Context, externalAccountID string, params *ConfirmBeneficiaryUntrustParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ConfirmBeneficiaryUntrustResponse, error) {
+	rsp, err := c.ConfirmBeneficiaryUntrustWithBody(ctx, externalAccountID, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseConfirmBeneficiaryUntrustResponse(rsp)
+}
+
+func (c *ClientWithResponses) ConfirmBeneficiaryUntrustWithResponse(ctx context.Context, externalAccountID string, params *ConfirmBeneficiaryUntrustParams, body ConfirmBeneficiaryUntrustJSONRequestBody, reqEditors ...RequestEditorFn) (*ConfirmBeneficiaryUntrustResponse, error) {
+	rsp, err := c.ConfirmBeneficiaryUntrust(ctx, externalAccountID, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseConfirmBeneficiaryUntrustResponse(rsp)
+}
+
 // VerifyExternalAccountOwnershipWithBodyWithResponse request with arbitrary body returning *VerifyExternalAccountOwnershipResponse
 func (c *ClientWithResponses) VerifyExternalAccountOwnershipWithBodyWithResponse(ctx context.Context, externalAccountID string, params *VerifyExternalAccountOwnershipParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*VerifyExternalAccountOwnershipResponse, error) {
 	rsp, err := c.VerifyExternalAccountOwnershipWithBody(ctx, externalAccountID, params, contentType, body, reqEditors...)
@@ -69884,9 +70870,43 @@ func (c *ClientWithResponses) GetQuoteByIDWithResponse(ctx context.Context, quot
 	return ParseGetQuoteByIDResponse(rsp)
 }
 
-// ExecuteQuoteWithResponse request returning *ExecuteQuoteResponse
-func (c *ClientWithResponses) ExecuteQuoteWithResponse(ctx context.Context, quoteID string, params *ExecuteQuoteParams, reqEditors ...RequestEditorFn) (*ExecuteQuoteResponse, error) {
-	rsp, err := c.ExecuteQuote(ctx, quoteID, params, reqEditors...)
+// AuthorizeQuoteWithBodyWithResponse request with arbitrary body returning *AuthorizeQuoteResponse
+func (c *ClientWithResponses) AuthorizeQuoteWithBodyWithResponse(ctx context.Context, quoteID string, params *AuthorizeQuoteParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AuthorizeQuoteResponse, error) {
+	rsp, err := c.AuthorizeQuoteWithBody(ctx, quoteID, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAuthorizeQuoteResponse(rsp)
+}
+
+func (c *ClientWithResponses) AuthorizeQuoteWithResponse(ctx context.Context, quoteID string, params *AuthorizeQuoteParams, body AuthorizeQuoteJSONRequestBody, reqEditors ...RequestEditorFn) (*AuthorizeQuoteResponse, error) {
+	rsp, err := c.AuthorizeQuote(ctx, quoteID, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAuthorizeQuoteResponse(rsp)
+}
+
+// ResendQuoteScaCodeWithResponse request returning *ResendQuoteScaCodeResponse
+func (c *ClientWithResponses) ResendQuoteScaCodeWithResponse(ctx context.Context, quoteID string, params *ResendQuoteScaCodeParams, reqEditors ...RequestEditorFn) (*ResendQuoteScaCodeResponse, error) {
+	rsp, err := c.ResendQuoteScaCode(ctx, quoteID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseResendQuoteScaCodeResponse(rsp)
+}
+
+// ExecuteQuoteWithBodyWithResponse request with arbitrary body returning *ExecuteQuoteResponse
+func (c *ClientWithResponses) ExecuteQuoteWithBodyWithResponse(ctx context.Context, quoteID string, params *ExecuteQuoteParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ExecuteQuoteResponse, error) {
+	rsp, err := c.ExecuteQuoteWithBody(ctx, quoteID, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseExecuteQuoteResponse(rsp)
+}
+
+func (c *ClientWithResponses) ExecuteQuoteWithResponse(ctx context.Context, quoteID string, params *ExecuteQuoteParams, body ExecuteQuoteJSONRequestBody, reqEditors ...RequestEditorFn) (*ExecuteQuoteResponse, error) {
+	rsp, err := c.ExecuteQuote(ctx, quoteID, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -71902,6 +72922,110 @@ func ParseCreateExternalAccountOwnershipChallengeResponse(rsp *http.Response) (*
 			return nil, err
 		}
 		response.JSON201 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseStartBeneficiaryTrustResponse parses an HTTP response from a StartBeneficiaryTrustWithResponse call
+func ParseStartBeneficiaryTrustResponse(rsp *http.Response) (*StartBeneficiaryTrustResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &StartBeneficiaryTrustResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest BeneficiaryTrustStart
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseConfirmBeneficiaryTrustResponse parses an HTTP response from a ConfirmBeneficiaryTrustWithResponse call
+func ParseConfirmBeneficiaryTrustResponse(rsp *http.Response) (*ConfirmBeneficiaryTrustResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ConfirmBeneficiaryTrustResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest BeneficiaryTrustConfirm
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseStartBeneficiaryUntrustResponse parses an HTTP response from a StartBeneficiaryUntrustWithResponse call
+func ParseStartBeneficiaryUntrustResponse(rsp *http.Response) (*StartBeneficiaryUntrustResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &StartBeneficiaryUntrustResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest BeneficiaryTrustStart
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseConfirmBeneficiaryUntrustResponse parses an HTTP response from a ConfirmBeneficiaryUntrustWithResponse call
+func ParseConfirmBeneficiaryUntrustResponse(rsp *http.Response) (*ConfirmBeneficiaryUntrustResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ConfirmBeneficiaryUntrustResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest BeneficiaryTrustConfirm
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
 
 	}
 
@@ -75082,6 +76206,48 @@ func ParseGetQuoteByIDResponse(rsp *http.Response) (*GetQuoteByIDResponse, error
 		}
 		response.JSON200 = &dest
 
+	}
+
+	return response, nil
+}
+
+// ParseAuthorizeQuoteResponse parses an HTTP response from a AuthorizeQuoteWithResponse call
+func ParseAuthorizeQuoteResponse(rsp *http.Response) (*AuthorizeQuoteResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &AuthorizeQuoteResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Quote
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseResendQuoteScaCodeResponse parses an HTTP response from a ResendQuoteScaCodeWithResponse call
+func ParseResendQuoteScaCodeResponse(rsp *http.Response) (*ResendQuoteScaCodeResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ResendQuoteScaCodeResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
 	}
 
 	return response, nil
