@@ -93,7 +93,7 @@ func (o *Operator) Set(ctx context.Context, p ident.Platform, change OperatorCha
 		}
 		if e := change.SCAExemptions; e != nil && *e != changed.SCAExemptions {
 			changed.SCAExemptions = *e
-			done = append(done, "exemptions from it: "+cmp.Or(strings.Join(e.Names(), ", "), "none"))
+			done = append(done, "exemptions from strong customer authentication: "+cmp.Or(strings.Join(e.Names(), ", "), "none"))
 		}
 		if len(done) == 0 {
 			return nil

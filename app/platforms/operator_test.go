@@ -12,6 +12,7 @@ import (
 	"causeway/core/ident"
 	"causeway/core/person"
 	"causeway/core/platform"
+	"causeway/core/sca"
 )
 
 func TestOperator_ReplacesLostCredentials(t *testing.T) {
@@ -70,6 +71,17 @@ func TestOperator_Set(t *testing.T) {
 			t.Errorf("read %#v, %v; want %#v", read.SCARegions, err, want)
 		}
 	}
+	exemptions := sca.Exemptions{LowValue: true}
+	for _, change := range []platforms.OperatorChange{{SCAPayments: new(true)}, {SCAPayments: new(false)}, {SCAPayments: new(false)},
+		{SCAExemptions: &exemptions}, {SCAExemptions: &exemptions}} {
+		changed, err := ana.Set(t.Context(), id, change)
+		read, readErr := env.platforms.Settings(t.Context(), id)
+		if err != nil || readErr != nil || !read.SCAPaymentsSince.Equal(changed.SCAPaymentsSince) || read.SCAExemptions != changed.SCAExemptions ||
+			change.SCAPayments != nil && *change.SCAPayments == read.SCAPaymentsSince.IsZero() ||
+			change.SCAExemptions != nil && *change.SCAExemptions != read.SCAExemptions {
+			t.Errorf("%+v: %+v, %v, %v", change, read, err, readErr)
+		}
+	}
 	_, err := ana.Set(t.Context(), id, platforms.OperatorChange{SCARegions: &[]string{"Germany"}})
 	apptest.WantFault(t, "no country", err, fault.InvalidInput, "regions")
 	_, err = ana.Set(t.Context(), ident.NewPlatform(env.IDs.New, apptest.Noon), platforms.OperatorChange{Regulated: new(true)})
@@ -78,7 +90,9 @@ func TestOperator_Set(t *testing.T) {
 	got := env.QueryStrings(`SELECT action || ' ' || subject FROM operator_actions WHERE platform_id = $1 ORDER BY id`, id.UUID())
 	if want := []string{"CREATE_PLATFORM ", "UPDATE_PLATFORM regulated true", "UPDATE_PLATFORM regulated false",
 		"UPDATE_PLATFORM strong customer authentication for DE, FR", "UPDATE_PLATFORM strong customer authentication for no country",
-		"UPDATE_PLATFORM strong customer authentication for the European Economic Area and the United Kingdom"}; !slices.Equal(got, want) {
+		"UPDATE_PLATFORM strong customer authentication for the European Economic Area and the United Kingdom",
+		"UPDATE_PLATFORM strong customer authentication of payments false",
+		"UPDATE_PLATFORM exemptions from strong customer authentication: LOW_VALUE"}; !slices.Equal(got, want) {
 		t.Errorf("recorded %q, want %q", got, want)
 	}
 }
