@@ -76,8 +76,8 @@ func TestOperator_Set(t *testing.T) {
 		{SCAExemptions: &exemptions}, {SCAExemptions: &exemptions}} {
 		changed, err := ana.Set(t.Context(), id, change)
 		read, readErr := env.platforms.Settings(t.Context(), id)
-		if err != nil || readErr != nil || !read.SCAPaymentsSince.Equal(changed.SCAPaymentsSince) || read.SCAExemptions != changed.SCAExemptions ||
-			change.SCAPayments != nil && *change.SCAPayments == read.SCAPaymentsSince.IsZero() ||
+		if err != nil || readErr != nil || !read.SCAPaymentsSince.Equal(changed.SCAPaymentsSince) ||
+			read.SCAExemptions != changed.SCAExemptions || change.SCAPayments != nil && *change.SCAPayments == read.SCAPaymentsSince.IsZero() ||
 			change.SCAExemptions != nil && *change.SCAExemptions != read.SCAExemptions {
 			t.Errorf("%+v: %+v, %v, %v", change, read, err, readErr)
 		}
