@@ -102,7 +102,8 @@ func TestClient_UsesGivenKey(t *testing.T) {
 	// The key of the params is used.
 	client, attempts := clientOf(t, Config{}, answer{status: 200, body: "{}"})
 	key := "mine"
-	if _, err := client.ExecuteQuoteWithResponse(t.Context(), "Quote:1", &api.ExecuteQuoteParams{IdempotencyKey: &key}); err != nil {
+	if _, err := client.ExecuteQuoteWithResponse(t.Context(), "Quote:1", &api.ExecuteQuoteParams{IdempotencyKey: &key},
+		api.ExecuteQuoteJSONRequestBody{}); err != nil {
 		t.Fatal(err)
 	}
 	if got := attempts()[0].Header.Get("Idempotency-Key"); got != key {

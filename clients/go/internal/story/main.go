@@ -94,7 +94,7 @@ func pay(ctx context.Context, client *causeway.Client, g given) *api.Quote {
 	check(request.Destination.FromAccountDestination(api.AccountDestination{AccountID: g.Wallet}))
 	created, err := client.CreateQuoteWithResponse(ctx, nil, request)
 	check(err)
-	_, err = client.ExecuteQuoteWithResponse(ctx, created.JSON201.ID, nil)
+	_, err = client.ExecuteQuoteWithResponse(ctx, created.JSON201.ID, nil, api.ExecuteQuoteJSONRequestBody{})
 	check(err)
 	return created.JSON201
 }
