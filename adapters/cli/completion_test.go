@@ -39,7 +39,7 @@ func TestCompletions_CommandsFlagsAndValues(t *testing.T) {
 		"ledger treasury purpose rails/SEPA ":    "CLIENT OWN",
 		"ledger treasury purpose --actor ana ":   "",
 		"ledger balances --platform ":            "",
-		"platform set --no":                      "--no-regulated",
+		"platform set --no":                      "--no-regulated --no-sca-payments",
 		"platform set --regulated --act":         "--actor",
 		"jobs list --state d":                    "dead",
 		"unknown":                                "",

@@ -61,12 +61,44 @@ func (r *run) quote(end string) (document, error) {
 	if err != nil {
 		return document{}, err
 	}
+	return r.quoteOf(customer, end)
+}
+
+// quoteOf creates a quote of a customer from dollars to a bank account.
+func (r *run) quoteOf(customer, end string) (document, error) {
 	bank, err := r.bank(customer, end)
 	if err != nil {
 		return document{}, err
 	}
 	return r.post("/quotes", object{"source": object{"customerId": customer, "currency": "USD"},
 		"destination": object{"destinationType": "ACCOUNT", "accountId": bank}, "lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 10_050})
+}
+
+// quoteToAuthorize creates a quote of a customer of Germany, who has logged in and has to authorise its payments.
+func (r *run) quoteToAuthorize() error {
+	created, err := r.post("/customers", object{"platformCustomerId": r.serial, "customerType": "INDIVIDUAL", "region": "DE",
+		"fullName": "Ana Silva", "birthDate": "1990-01-31", "nationality": "DE", "address": address, "phoneNumber": "+491701234567"})
+	if err != nil {
+		return err
+	}
+	customer := created.text("id")
+	if _, err := r.post("/customers/"+customer+"/verify-phone", nil); err != nil {
+		return err
+	}
+	if _, err := r.post("/customers/"+customer+"/verify-phone/confirm", object{"code": "123456"}); err != nil {
+		return err
+	}
+	of := "?customerId=" + url.QueryEscape(customer)
+	login, err := r.post("/sca/login/start"+of, object{"factor": "SMS_OTP"})
+	if err != nil {
+		return err
+	}
+	if _, err := r.post("/sca/login/complete"+of, object{"factor": "SMS_OTP", "challengeId": login.text("challengeId"), "code": "123456",
+		"endUserIpAddress": "203.0.113.7"}); err != nil {
+		return err
+	}
+	_, err = r.quoteOf(customer, "good")
+	return err
 }
 
 // paid pays a quote to an account.

@@ -15,7 +15,9 @@ const (
 
 // triggers has every event of the service, by its name.
 var triggers = map[string]Trigger{
-	"OUTGOING_PAYMENT.PENDING":    {Does: "creates a quote", run: func(r *run) error { _, err := r.quote("good"); return err }},
+	"OUTGOING_PAYMENT.PENDING": {Does: "creates a quote", run: func(r *run) error { _, err := r.quote("good"); return err }},
+	"OUTGOING_PAYMENT.PENDING_AUTHORIZATION": {Does: "creates a quote that its payer has to authorise",
+		Needs: "a platform whose customers of Germany authorise their payments", run: (*run).quoteToAuthorize},
 	"OUTGOING_PAYMENT.PROCESSING": {Does: "pays a quote", run: paid("good")},
 	"OUTGOING_PAYMENT.COMPLETED":  {Does: "pays a quote", run: paid("good")},
 	"OUTGOING_PAYMENT.FAILED":     {Does: "pays a quote to an account that its bank refuses", run: paid("004")},
