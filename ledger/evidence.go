@@ -47,9 +47,10 @@ const (
 	FactCorridorProposal            FactKind = "corridor-proposal" // of the prices of one platform
 	FactCorridorDecision            FactKind = "corridor-decision"
 	FactExternalAccount             FactKind = "external-account" // a version; its details are in a keyed hash
-	FactToken                       FactKind = "token"            // a version
-	FactCustomerStatus              FactKind = "customer-status"  // a version: status and hold
-	FactMarketRates                 FactKind = "market-rates"     // a version: the rates of all currencies that were kept at one time
+	FactPaymentAuthorization        FactKind = "payment-authorization"
+	FactToken                       FactKind = "token"           // a version
+	FactCustomerStatus              FactKind = "customer-status" // a version: status and hold
+	FactMarketRates                 FactKind = "market-rates"    // a version: the rates of all currencies that were kept at one time
 )
 
 // Fact is the hash of something that was recorded beside the postings and never changes.

@@ -10,6 +10,11 @@ ALTER TABLE platforms ADD COLUMN sca_exemptions text[] NOT NULL DEFAULT '{}'
 
 -- When the customer has said that it trusts the account, for payments without a proof.
 ALTER TABLE external_accounts ADD COLUMN trusted_at timestamptz;
+DROP TRIGGER ledger_evidence_change ON external_accounts;
+CREATE TRIGGER ledger_evidence_change AFTER UPDATE ON external_accounts FOR EACH ROW
+    WHEN ((OLD.customer_id, OLD.platform_account_id, OLD.currency, OLD.account_type, OLD.rails, OLD.status, OLD.default_uma_deposit, OLD.verification, OLD.deleted_at, OLD.trusted_at, OLD.seal)
+        IS DISTINCT FROM (NEW.customer_id, NEW.platform_account_id, NEW.currency, NEW.account_type, NEW.rails, NEW.status, NEW.default_uma_deposit, NEW.verification, NEW.deleted_at, NEW.trusted_at, NEW.seal))
+    EXECUTE FUNCTION ledger_queue_version('external-account');
 
 -- Whether the payer has to authorise the payment; NULL if no rule asks for it.
 ALTER TABLE transactions ADD COLUMN payer_authorization text;
@@ -40,6 +45,8 @@ CREATE TABLE payment_authorizations (
 CREATE INDEX payment_authorizations_by_customer ON payment_authorizations (platform_id, customer_id, authorized_at DESC);
 CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON payment_authorizations
     FOR EACH STATEMENT EXECUTE FUNCTION reject_change();
+CREATE TRIGGER ledger_evidence AFTER INSERT ON payment_authorizations REFERENCING NEW TABLE AS inserted
+    FOR EACH STATEMENT EXECUTE FUNCTION ledger_queue_evidence('payment-authorization', 'transaction_id', 'purpose');
 GRANT SELECT, INSERT ON payment_authorizations TO causeway_service;
 SELECT isolate_platforms('payment_authorizations');
 

@@ -122,8 +122,10 @@ var queuedFacts = []queuedFact{
 			"decider_person_id"}},
 	{kind: ledger.FactExternalAccount, table: "external_accounts", key: []keyColumn{{"id", "uuid"}}, versions: true, columns: []string{
 		"id", "customer_id", "platform_account_id", "currency", "account_type", "rails", "status", "default_uma_deposit", "verification",
-		"created_at", "deleted_at", "seal",
+		"created_at", "deleted_at", "trusted_at", "seal",
 	}},
+	{kind: ledger.FactPaymentAuthorization, table: "payment_authorizations",
+		key: []keyColumn{{"transaction_id", "uuid"}, {"purpose", "text"}}},
 	{kind: ledger.FactToken, table: "tokens", key: []keyColumn{{"id", "uuid"}}, versions: true},
 	{kind: ledger.FactCustomerStatus, table: "customers", key: []keyColumn{{"id", "uuid"}}, versions: true,
 		columns: []string{"id", "customer_type", "status", "held_at", "created_at", "deleted_at"}},

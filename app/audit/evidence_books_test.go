@@ -43,6 +43,8 @@ const booksFixture = `
 	INSERT INTO ledger_year_reversals (platform_id, year, number, reversed_at, token_id, actor, note, posting_id, effective_at) SELECT platform_id, 2025, 1, now(), NULL, 'ops', 'again', NULL, now() FROM ledger_clocks;
 	INSERT INTO receivables (platform_id, id, transaction_id, customer_id, account_id, account_path, partner, reference, currency, amount, collected, written_off, state, reason_code, partner_id, returned_at, note, created_at, updated_at)
 		SELECT platform_id, '01930000-0000-7000-8000-0000000000d1', id, customer_id, gen_random_uuid(), 'customers/x', 'rails/RTP', '', 'USD', 100, 0, 0, 'OPEN', 'R01', '', now(), '', now(), now() FROM transactions LIMIT 1;
+	INSERT INTO payment_authorizations (platform_id, transaction_id, purpose, customer_id, factor, exemption, euro_cents, digest, authorized_at)
+		SELECT platform_id, '01930000-0000-7000-8000-0000000000a1', 'PAYOUT', gen_random_uuid(), '', 'LOW_VALUE', 100, sha256('payment'), now() FROM ledger_clocks;
 	INSERT INTO receivable_changes (platform_id, receivable_id, number, kind, amount, posting_id, effective_at, changed_at, note)
 		SELECT platform_id, '01930000-0000-7000-8000-0000000000d1', 1, 'RETURNED', 100, id, now(), now(), '' FROM ledger_postings WHERE seq = 1;
 	UPDATE receivables SET collected = 20, updated_at = now();
@@ -92,6 +94,8 @@ var booksFacts = []struct {
 		"01930000-0000-7000-8000-0000000000d9"},
 	{ledger.FactReceivableChange, "receivable_changes", "01930000-0000-7000-8000-0000000000d1/1", "amount = 90", "amount",
 		`{"number": 2, "posting_id": "01930000-0000-7000-8000-0000000000f9"}`, "01930000-0000-7000-8000-0000000000d1/2"},
+	{ledger.FactPaymentAuthorization, "payment_authorizations", "01930000-0000-7000-8000-0000000000a1/PAYOUT", "euro_cents = 90", "euro_cents",
+		`{"purpose": "TRANSFER"}`, "01930000-0000-7000-8000-0000000000a1/TRANSFER"},
 	{ledger.FactSafeguardingPurpose, "safeguarding_purposes", "rails/RTP/1", "purpose = 'CLIENT'", "purpose", `{"version": 2}`, "rails/RTP/2"},
 	{ledger.FactSafeguardingReport, "safeguarding_reports", "2026-11-19/1", "resource_value = 9", "resource_value", `{"day": "2026-11-18"}`,
 		"2026-11-18/1"},

@@ -71,6 +71,7 @@ func TestEvidence_FindsEditsOfRowsThatChange(t *testing.T) {
 			`{"id": "01930000-0000-7000-8000-0000000000a9", "fingerprint": "x"}`},
 		{"external-account", "external_accounts", account.ID.UUID().String(), "status = 'INACTIVE'", "status", ""},
 		{"external-account", "external_accounts", account.ID.UUID().String(), "verification = 'MATCHED'", "verification", ""},
+		{"external-account", "external_accounts", account.ID.UUID().String(), "trusted_at = now()", "trusted_at", ""},
 		{"token", "tokens", e.Admin.Token.UUID().String(), "permissions = '{VIEW}'", "permissions",
 			`{"id": "01930000-0000-7000-8000-0000000000b9", "client_id": "x"}`},
 		{"token", "tokens", e.Admin.Token.UUID().String(), "secret_hash = sha256('thief')", "secret_hash", ""},
