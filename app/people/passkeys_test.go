@@ -25,9 +25,19 @@ type device struct {
 	key           virtualwebauthn.Credential
 }
 
+// newKey returns a key of an authenticator. The library leaves out zeros at the beginning of a coordinate, which no authenticator does: such
+// keys have less than 77 bytes.
+func newKey() virtualwebauthn.Credential {
+	for {
+		if key := virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2); len(key.Key.AttestationData()) == 77 {
+			return key
+		}
+	}
+}
+
 func newDevice(t *testing.T) *device {
 	d := &device{t: t, page: virtualwebauthn.RelyingParty{ID: "pay.example.com", Name: "Causeway", Origin: "https://pay.example.com"},
-		authenticator: virtualwebauthn.NewAuthenticator(), key: virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2)}
+		authenticator: virtualwebauthn.NewAuthenticator(), key: newKey()}
 	return d
 }
 
@@ -162,7 +172,7 @@ func TestPasskeys_AnswersThatAreRefused(t *testing.T) {
 	foreign.page.Origin = "https://pay.example.com.evil.test"
 	unknown.authenticator.Options.UserHandle = d.authenticator.Options.UserHandle
 	other := *d
-	other.key = virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2) // another key by the name of the passkey
+	other.key = newKey() // another key by the name of the passkey
 	other.key.ID = d.key.ID
 	confirmation := must[[]byte](t)(e.AskForConfirmation(ctx, ana.SignedIn, "/console/x"))
 	invented, _ := json.Marshal(map[string]string{"challenge": base64.RawURLEncoding.EncodeToString(make([]byte, 32))})
