@@ -127,17 +127,17 @@ func checkCounts(t *testing.T, db *DB) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, status := range transactionStatuses {
+		for _, status := range transaction.Statuses {
 			page, err := db.Transactions(ctx, p, ports.TransactionFilter{Paging: ports.Paging{Limit: 1},
-				Statuses: []transaction.Status{transaction.Status(status)}, Created: period.Interval{From: since}})
-			if got := counts[transaction.Status(status)]; err != nil || min(got, ports.MaxTotal) != page.Total ||
+				Statuses: []transaction.Status{status}, Created: period.Interval{From: since}})
+			if got := counts[status]; err != nil || min(got, ports.MaxTotal) != page.Total ||
 				(got > ports.MaxTotal) != page.TotalIsMinimum {
 				t.Errorf("since %d: %d are %s, %v; the list has %d, a minimum: %t", n, got, status, err, page.Total, page.TotalIsMinimum)
 			}
 		}
 		all, err := db.CountTransactionsByStatus(ctx, p, ports.TransactionFilter{Created: period.Interval{From: since}})
-		for _, status := range transactionStatuses {
-			of := transaction.Status(status)
+		for _, status := range transaction.Statuses {
+			of := status
 			if err != nil || all.Counts[of] != counts[of] && !all.AreMinimum {
 				t.Errorf("since %d: by status %d are %s, want %d, %v", n, all.Counts[of], status, counts[of], err)
 			}
@@ -161,9 +161,9 @@ func checkCounts(t *testing.T, db *DB) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, status := range transactionStatuses {
+		for _, status := range transaction.Statuses {
 			of := f
-			of.Paging, of.Statuses = ports.Paging{Limit: 1}, []transaction.Status{transaction.Status(status)}
+			of.Paging, of.Statuses = ports.Paging{Limit: 1}, []transaction.Status{status}
 			page, err := db.Transactions(ports.ForPlatform(t.Context(), p), p, of)
 			if got := counts.Counts[of.Statuses[0]]; err != nil || min(got, ports.MaxTotal) != page.Total &&
 				!page.TotalIsMinimum && !counts.AreMinimum {

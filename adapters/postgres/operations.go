@@ -74,7 +74,7 @@ const countStuck = `
 	subjects AS (SELECT DISTINCT platform_id, unnest(subjects) AS id FROM late LIMIT $3)
 	SELECT CASE t.refund_status WHEN 'PENDING' THEN 'REFUND_PENDING' ELSE t.status END, count(*)
 	FROM subjects s JOIN transactions t ON t.platform_id = s.platform_id AND t.id = s.id
-	WHERE t.status IN ('PENDING', 'PROCESSING') OR t.refund_status = 'PENDING' GROUP BY 1`
+	WHERE t.status IN ('PENDING', 'PENDING_AUTHORIZATION', 'PROCESSING') OR t.refund_status = 'PENDING' GROUP BY 1`
 
 // countWebhooks reads the first rows of each platform's queue by its primary key.
 const countWebhooks = `

@@ -90,7 +90,7 @@ func (db *DB) openPayee(ctx context.Context, a *account.External, fields, benefi
 // waitingPayments are the outgoing payments of a platform that are not paid yet, after an id. Without its account, which is
 // deleted when the data of a customer are erased, none can be paid. It scans the transactions.
 const waitingPayments = `
-	SELECT id FROM transactions t WHERE platform_id = $1 AND direction = 'OUTGOING' AND status IN ('PENDING', 'PROCESSING') AND id > $2
+	SELECT id FROM transactions t WHERE platform_id = $1 AND direction = 'OUTGOING' AND status IN ('PENDING', 'PENDING_AUTHORIZATION', 'PROCESSING') AND id > $2
 		AND (destination_external IS NULL OR EXISTS (SELECT FROM external_accounts a WHERE a.platform_id = t.platform_id AND a.id = t.destination_external))
 	ORDER BY id LIMIT $3`
 

@@ -88,7 +88,7 @@ func (db *DB) CountTransactionsByStatus(ctx context.Context, p ident.Platform, f
 // countByStatus adds how many transactions were created since a time.
 func (db *DB) countByStatus(ctx context.Context, counts map[transaction.Status]int64, p ident.Platform, since time.Time,
 	directions []string) error {
-	args := []any{p, transactionStatuses, directions,
+	args := []any{p, transaction.Statuses, directions,
 		idAt(since.Add(-idMargin - maxDerivedDelay)), idAt(since.Add(idMargin)), since, int64(ports.MaxTotal + 1)}
 	err := db.queryRows(ctx, countTransactions, args, func(rows pgx.Rows) error {
 		var status string
@@ -119,7 +119,7 @@ func (db *DB) CountTransactionsFrom(ctx context.Context, p ident.Platform, days 
 	for i, day := range days {
 		counts[i], first[i], after[i] = map[transaction.Status]int64{}, idAt(day), idAt(day.Add(length))
 	}
-	args := []any{p, transactionStatuses, []string{string(transaction.Outgoing), string(transaction.Incoming)}, first, after,
+	args := []any{p, transaction.Statuses, []string{string(transaction.Outgoing), string(transaction.Incoming)}, first, after,
 		int64(ports.MaxTotal + 1)}
 	err := db.queryRows(ctx, countRanges, args, func(rows pgx.Rows) error {
 		var day, n int64
@@ -132,6 +132,3 @@ func (db *DB) CountTransactionsFrom(ctx context.Context, p ident.Platform, days 
 	})
 	return counts, storage.ReadError(err)
 }
-
-var transactionStatuses = []string{string(transaction.Pending), string(transaction.Processing), string(transaction.Completed),
-	string(transaction.Failed), string(transaction.Expired)}

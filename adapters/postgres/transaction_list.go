@@ -162,8 +162,7 @@ func (l *list) whereAmounts(f ports.AmountFilter) {
 func (l *list) byStatus(p ident.Platform, statuses []transaction.Status, kind transaction.Type) {
 	types := []transaction.Type{kind}
 	if len(statuses) == 0 {
-		statuses = []transaction.Status{transaction.Pending, transaction.Processing, transaction.Completed, transaction.Failed,
-			transaction.Expired}
+		statuses = transaction.Statuses
 	}
 	if kind == "" {
 		types = []transaction.Type{transaction.Outgoing, transaction.Incoming}

@@ -122,7 +122,8 @@ var (
 )
 
 // stuckStates are the states of causeway_transactions_stuck.
-var stuckStates = []string{string(transaction.Pending), string(transaction.Processing), "REFUND_PENDING"}
+var stuckStates = []string{string(transaction.Pending), string(transaction.PendingAuthorization), string(transaction.Processing),
+	"REFUND_PENDING"}
 
 // registerOperations exports the metrics. Their values appear with the first run.
 func (a *app) registerOperations() {

@@ -20,6 +20,9 @@ const (
 	Expired              Status = "EXPIRED"
 )
 
+// Statuses lists every status.
+var Statuses = []Status{Pending, PendingAuthorization, Processing, Completed, Failed, Expired}
+
 // RefundStatus is the status of a refund; empty if there is none.
 type RefundStatus string
 

@@ -242,7 +242,7 @@ type TransactionFilterParams struct {
 	AccountIdentifier         string       `query:"accountIdentifier" doc:"Account id or UMA address of the sender or receiver."`
 	SenderAccountIdentifier   string       `query:"senderAccountIdentifier" doc:"Account id or UMA address of the sender."`
 	ReceiverAccountIdentifier string       `query:"receiverAccountIdentifier" doc:"Account id or UMA address of the receiver."`
-	Status                    []string     `query:"status" enum:"CREATED,PENDING,PROCESSING,COMPLETED,REJECTED,FAILED,REFUNDED,EXPIRED" doc:"Statuses of the transaction: repeat the parameter, or separate them by commas."`
+	Status                    []string     `query:"status" enum:"CREATED,PENDING,PENDING_AUTHORIZATION,PROCESSING,COMPLETED,REJECTED,FAILED,REFUNDED,EXPIRED" doc:"Statuses of the transaction: repeat the parameter, or separate them by commas."`
 	Type                      string       `query:"type" enum:"INCOMING,OUTGOING" doc:"Direction of the transaction."`
 	Reference                 string       `query:"reference" doc:"Payment reference."`
 	StartDate                 httpapi.Time `query:"startDate" doc:"Created at or after this time."`

@@ -35,7 +35,7 @@ var chartGroups = [...]struct {
 	Class, Name string
 	statuses    []transaction.Status
 }{{"done", "Completed", []transaction.Status{transaction.Completed}},
-	{"open", "Pending or processing", []transaction.Status{transaction.Pending, transaction.Processing}},
+	{"open", "Pending or processing", []transaction.Status{transaction.Pending, transaction.PendingAuthorization, transaction.Processing}},
 	{"lost", "Failed or expired", []transaction.Status{transaction.Failed, transaction.Expired}}}
 
 // ChartGroups returns the names of the groups, for the legend.

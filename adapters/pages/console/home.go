@@ -80,10 +80,6 @@ type statusCount struct {
 	IsMinimum bool
 }
 
-// statuses are those of payments, as the filter lists them.
-var statuses = []transaction.Status{transaction.Pending, transaction.Processing, transaction.Completed, transaction.Failed,
-	transaction.Expired}
-
 // chartDays is the number of days of the chart.
 const chartDays = 7
 
@@ -94,7 +90,7 @@ func (c *Console) showHome(r *request) error {
 	if err != nil {
 		return err
 	}
-	for _, status := range statuses {
+	for _, status := range transaction.Statuses {
 		data.Counts = append(data.Counts, statusCount{status, min(counts[status], ports.MaxTotal), counts[status] > ports.MaxTotal})
 	}
 	latest, err := c.Payments.ListTransactions(r.Context(), p, ports.TransactionFilter{Paging: ports.Paging{Limit: 10}})

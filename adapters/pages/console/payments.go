@@ -58,7 +58,7 @@ func filterOf(query url.Values) (entered paymentFilter, filter ports.Transaction
 	entered = paymentFilter{get("status"), get("type"), get("from"), get("to"), strings.ToUpper(get("currency")), get("min"), get("max"),
 		get("reference"), get("account"), get("customer")}
 	refuse := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
-	if status := transaction.Status(entered.Status); slices.Contains(statuses, status) {
+	if status := transaction.Status(entered.Status); slices.Contains(transaction.Statuses, status) {
 		filter.Statuses = []transaction.Status{status}
 	} else if status != "" {
 		refuse("%s is not a status.", status)
@@ -122,7 +122,7 @@ func readAmount(text string, c money.Currency, name string, refuse func(string, 
 
 func (c *Console) showPayments(r *request) error {
 	query := r.URL.Query()
-	data := paymentsPage{page: c.page(r, "Payments", "payments"), Statuses: statuses}
+	data := paymentsPage{page: c.page(r, "Payments", "payments"), Statuses: transaction.Statuses}
 	entered, filter, problems := filterOf(query)
 	data.Filter, data.Problems = entered, problems
 	saved, err := c.Filters.SavedFilters(r.Context(), r.platform.ID, r.in.Person.ID, paymentsList)
@@ -165,7 +165,7 @@ func (c *Console) showPayments(r *request) error {
 func countLinks(r *request, counts ports.StatusCounts, current string) (links []menuLink) {
 	query := r.URL.Query()
 	query.Del("after")
-	for _, status := range append([]transaction.Status{""}, statuses...) {
+	for _, status := range append([]transaction.Status{""}, transaction.Statuses...) {
 		query.Set("status", string(status))
 		name := "all"
 		if status != "" {
