@@ -66,3 +66,62 @@ CREATE TRIGGER payment_authorized BEFORE UPDATE OF status ON transactions FOR EA
     WHEN (NEW.payer_authorization IS NOT NULL AND OLD.status IN ('PENDING', 'PENDING_AUTHORIZATION', 'EXPIRED')
         AND NEW.status IN ('PROCESSING', 'COMPLETED'))
     EXECUTE FUNCTION require_payment_authorization();
+
+-- Quotes that nobody has authorised are deleted as those that nobody has paid.
+-- +goose StatementBegin
+CREATE OR REPLACE FUNCTION delete_unpaid_quotes(platform uuid, before timestamptz, max_rows int, OUT checked int, OUT deleted int)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+DECLARE
+    last uuid;
+    old  uuid[]; -- the quotes to check
+    next uuid[];
+BEGIN
+    before := least(before, clock_timestamp() - interval '30 days');
+    checked := 0; deleted := 0;
+    IF NOT pg_try_advisory_xact_lock(hashtextextended('delete_unpaid_quotes' || platform, 0)) THEN
+        RETURN;
+    END IF;
+    WITH due AS (
+        DELETE FROM quote_retention_open o WHERE o.platform_id = platform AND o.quote_id = ANY (ARRAY(
+            SELECT d.quote_id FROM quote_retention_open d WHERE d.platform_id = platform AND d.check_at <= clock_timestamp() ORDER BY d.check_at LIMIT max_rows))
+        RETURNING o.quote_id)
+    SELECT coalesce(array_agg(quote_id), '{}') INTO old FROM due;
+    SELECT p.checked_to INTO last FROM quote_retention_progress p WHERE p.platform_id = platform;
+    next := ARRAY(SELECT q.id FROM quotes q
+        WHERE q.platform_id = platform AND q.id > coalesce(last, '00000000-0000-0000-0000-000000000000') AND q.id < first_uuid_v7(before)
+        ORDER BY q.id LIMIT max_rows - cardinality(old));
+    IF cardinality(next) > 0 THEN
+        INSERT INTO quote_retention_progress VALUES (platform, next[cardinality(next)])
+        ON CONFLICT (platform_id) DO UPDATE SET checked_to = excluded.checked_to;
+    END IF;
+    old := old || next;
+    checked := cardinality(old);
+    WITH maybe AS MATERIALIZED (
+        SELECT t.id, q.id AS quote_id FROM unnest(old) AS o(id)
+        JOIN quotes q ON q.platform_id = platform AND q.id = o.id
+        JOIN transactions t ON t.platform_id = platform AND t.id = q.transaction_id
+        WHERE t.status IN ('PENDING', 'PENDING_AUTHORIZATION')
+           OR (t.status = 'EXPIRED' OR t.status = 'FAILED' AND t.failure_reason = 'SCA_NOT_COMPLETED') AND t.refund_status = '' AND t.stage = '' AND t.receipt_id IS NULL AND t.funded_minor = 0
+          AND NOT EXISTS (SELECT FROM ledger_postings p
+              WHERE p.platform_id = platform AND p.transaction_id = t.id AND p.recorded_at >= t.created_at - interval '1 day') -- clocks differ
+          AND NOT EXISTS (SELECT FROM unmatched_assignments a WHERE a.platform_id = platform AND a.transaction_id = t.id)
+    ), unpaid AS MATERIALIZED (
+        SELECT t.id, m.quote_id FROM maybe m JOIN transactions t ON t.platform_id = platform AND t.id = m.id
+        WHERE (t.status = 'EXPIRED' OR t.status = 'FAILED' AND t.failure_reason = 'SCA_NOT_COMPLETED') AND t.refund_status = '' AND t.receipt_id IS NULL AND t.funded_minor = 0
+          AND NOT EXISTS (SELECT FROM jobs j WHERE j.platform_id = platform AND j.id < first_uuid_v7(before) AND t.id = ANY (j.subjects))
+        FOR UPDATE OF t SKIP LOCKED -- a payment is being recorded
+    ), deleted_quotes AS (
+        DELETE FROM quotes q USING unpaid u WHERE q.platform_id = platform AND q.id = u.quote_id RETURNING 1
+    ), deleted_transactions AS (
+        DELETE FROM transactions t USING unpaid u WHERE t.platform_id = platform AND t.id = u.id
+    ), still_open AS (
+        INSERT INTO quote_retention_open
+        SELECT platform, m.quote_id, clock_timestamp() + interval '1 day' FROM maybe m
+        WHERE NOT EXISTS (SELECT FROM unpaid u WHERE u.id = m.id)
+        ON CONFLICT DO NOTHING
+    )
+    SELECT count(*) INTO deleted FROM deleted_quotes;
+END
+$$;
+-- +goose StatementEnd

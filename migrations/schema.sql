@@ -4869,14 +4869,14 @@ BEGIN
         SELECT t.id, q.id AS quote_id FROM unnest(old) AS o(id)
         JOIN quotes q ON q.platform_id = platform AND q.id = o.id
         JOIN transactions t ON t.platform_id = platform AND t.id = q.transaction_id
-        WHERE t.status = 'PENDING'
-           OR t.status = 'EXPIRED' AND t.refund_status = '' AND t.stage = '' AND t.receipt_id IS NULL AND t.funded_minor = 0
+        WHERE t.status IN ('PENDING', 'PENDING_AUTHORIZATION')
+           OR (t.status = 'EXPIRED' OR t.status = 'FAILED' AND t.failure_reason = 'SCA_NOT_COMPLETED') AND t.refund_status = '' AND t.stage = '' AND t.receipt_id IS NULL AND t.funded_minor = 0
           AND NOT EXISTS (SELECT FROM ledger_postings p
               WHERE p.platform_id = platform AND p.transaction_id = t.id AND p.recorded_at >= t.created_at - interval '1 day') -- clocks differ
           AND NOT EXISTS (SELECT FROM unmatched_assignments a WHERE a.platform_id = platform AND a.transaction_id = t.id)
     ), unpaid AS MATERIALIZED (
         SELECT t.id, m.quote_id FROM maybe m JOIN transactions t ON t.platform_id = platform AND t.id = m.id
-        WHERE t.status = 'EXPIRED' AND t.refund_status = '' AND t.receipt_id IS NULL AND t.funded_minor = 0
+        WHERE (t.status = 'EXPIRED' OR t.status = 'FAILED' AND t.failure_reason = 'SCA_NOT_COMPLETED') AND t.refund_status = '' AND t.receipt_id IS NULL AND t.funded_minor = 0
           AND NOT EXISTS (SELECT FROM jobs j WHERE j.platform_id = platform AND j.id < first_uuid_v7(before) AND t.id = ANY (j.subjects))
         FOR UPDATE OF t SKIP LOCKED -- a payment is being recorded
     ), deleted_quotes AS (

@@ -45,7 +45,8 @@ var readWalletPayments = `
 	FROM ` + transactionTables + ` JOIN platforms p ON p.id = t.platform_id
 	LEFT JOIN wallet_authorizations a ON a.platform_id = t.platform_id AND a.id = t.id
 	LEFT JOIN wallet_keys k ON k.platform_id = t.platform_id AND k.id = t.source_internal
-	WHERE (t.platform_id, t.id) > ($1, $2) AND t.direction = 'OUTGOING' AND starts_with(t.source_account, 'wallets/') AND t.status NOT IN ('PENDING', 'EXPIRED') AND t.platform_id <= $4
+	WHERE (t.platform_id, t.id) > ($1, $2) AND t.direction = 'OUTGOING' AND starts_with(t.source_account, 'wallets/') AND t.status NOT IN ('PENDING', 'PENDING_AUTHORIZATION', 'EXPIRED')
+		AND t.failure_reason IS DISTINCT FROM 'SCA_NOT_COMPLETED' AND t.platform_id <= $4
 	ORDER BY t.platform_id, t.id LIMIT $3`
 
 // EachWalletPayment reads in batches.
