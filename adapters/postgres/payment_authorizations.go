@@ -51,11 +51,13 @@ func authorizationsOf(ctx context.Context, db *DB, read storage.Reader, p ident.
 // LowValueUse uses payment_authorizations_by_customer.
 func (u *Unit) LowValueUse(ctx context.Context, p ident.Platform, c ident.Customer) (used sca.LowValueUse, err error) {
 	return used, u.query(ctx, `
-		SELECT count(*), coalesce(sum(euro_cents), 0)::bigint FROM payment_authorizations
-		WHERE platform_id = $1 AND customer_id = $2 AND exemption = 'LOW_VALUE' AND authorized_at > coalesce((
-			SELECT authorized_at FROM payment_authorizations WHERE platform_id = $1 AND customer_id = $2 AND exemption = ''
-			ORDER BY authorized_at DESC LIMIT 1), '-infinity')`, []any{p, c}, func(rows pgx.Rows) error {
-		return rows.Scan(&used.Payments, &used.Total)
+		WITH proof AS (
+			SELECT authorized_at AS at FROM payment_authorizations WHERE platform_id = $1 AND customer_id = $2 AND exemption = ''
+			ORDER BY authorized_at DESC LIMIT 1)
+		SELECT count(*), coalesce(sum(euro_cents), 0)::bigint, (SELECT at FROM proof) FROM payment_authorizations
+		WHERE platform_id = $1 AND customer_id = $2 AND exemption = 'LOW_VALUE'
+			AND authorized_at > coalesce((SELECT at FROM proof), '-infinity')`, []any{p, c}, func(rows pgx.Rows) error {
+		return rows.Scan(&used.Payments, &used.Total, schema.Time(&used.Since))
 	})
 }
 

@@ -99,6 +99,20 @@ func TestLogin_CodeOpensASessionOnce(t *testing.T) {
 	}
 }
 
+func TestLogin_LatestChallengeCountsWhateverTheClock(t *testing.T) {
+	t.Parallel()
+	// A process whose clock is behind replaces the challenge of one whose clock is ahead.
+	e := newEnv(t)
+	first := e.startLogin(t, sca.SMSOTP)
+	e.Clock.Advance(-2 * time.Second)
+	second := e.startLogin(t, sca.SMSOTP)
+	_, err := e.login(t, first, sca.Proof{Code: "123456"})
+	apptest.WantFault(t, "a replaced challenge", err, fault.InvalidInput, "challengeId")
+	if _, err := e.login(t, second, sca.Proof{Code: "123456"}); err != nil {
+		t.Errorf("the latest challenge: %v", err)
+	}
+}
+
 func TestLogin_NeedsItsRegion(t *testing.T) {
 	t.Parallel()
 	// A customer of another region has nothing to do with it, and neither has one that is deleted or does not exist.

@@ -132,11 +132,11 @@ func (s *Service) executeAuthorized(ctx context.Context, o *executeCommand) (quo
 	})
 }
 
-// AuthorizeQuote applies the proof of the payer of a quote, and returns the quote afterwards: with the next challenge, or with how to
-// pay it, or executed. Faults: QUOTE_NOT_FOUND; CONFLICT if no authorization is pending; QUOTE_EXPIRED; SCA_SESSION_REQUIRED;
-// ACCOUNT_LOCKED; INVALID_INPUT for a wrong proof, which counts as a failed attempt; those of ExecuteQuote, which change nothing, so
-// that the same proof can be given again.
-func (s *Service) AuthorizeQuote(ctx context.Context, p ident.Platform, id ident.Quote, proof sca.Proof,
+// AuthorizeQuote applies the proof of the payer of a quote, which answers a challenge, or the open one if none is named. It returns the
+// quote afterwards: with the next challenge, or with how to pay it, or executed. Faults: QUOTE_NOT_FOUND; CONFLICT if no authorization is
+// pending, or another challenge is; QUOTE_EXPIRED; SCA_SESSION_REQUIRED; ACCOUNT_LOCKED; INVALID_INPUT for a wrong proof, which counts as a
+// failed attempt; those of ExecuteQuote, which change nothing, so that the same proof can be given again.
+func (s *Service) AuthorizeQuote(ctx context.Context, p ident.Platform, id ident.Quote, answered ident.SCAChallenge, proof sca.Proof,
 	claim *ports.IdempotentRequest) (quote.WithStatus, error) {
 	return s.withPayer(ctx, ports.QuoteKey{Platform: p, ID: id}, claim, func(ctx context.Context, a *authorizing) (quote.WithStatus, error) {
 		t := a.state.Transaction
@@ -160,7 +160,10 @@ func (s *Service) AuthorizeQuote(ctx context.Context, p ident.Platform, id ident
 		if err != nil {
 			return quote.WithStatus{}, err
 		}
-		if a.refused, err = s.Auth.Prove(ctx, a.tx, subject, asked.ID, proof, a.now); err != nil || a.refused != nil {
+		if answered.IsZero() {
+			answered = asked.ID
+		}
+		if a.refused, err = s.Auth.Prove(ctx, a.tx, subject, answered, proof, a.now); err != nil || a.refused != nil {
 			return quote.WithStatus{}, err
 		}
 		a.authorized = append(a.authorized, t.ProvenBy(asked.Challenge, a.now))
@@ -169,12 +172,16 @@ func (s *Service) AuthorizeQuote(ctx context.Context, p ident.Platform, id ident
 }
 
 // ResendQuoteCode sends the payer of a quote another code for its open challenge, which expires when it did before. Faults:
-// QUOTE_NOT_FOUND; CONFLICT if no authorization is pending, or it is not proven with a code; QUOTE_EXPIRED; RATE_LIMITED.
+// QUOTE_NOT_FOUND; CONFLICT if no authorization is pending, or it is not proven with a code; QUOTE_EXPIRED; SCA_SESSION_REQUIRED;
+// ACCOUNT_LOCKED; RATE_LIMITED.
 func (s *Service) ResendQuoteCode(ctx context.Context, p ident.Platform, id ident.Quote, claim *ports.IdempotentRequest) error {
 	_, err := s.withPayer(ctx, ports.QuoteKey{Platform: p, ID: id}, claim, func(ctx context.Context,
 		a *authorizing) (quote.WithStatus, error) {
 		t := a.state.Transaction
 		err := t.CheckAuthorizable(a.now)
+		if err == nil {
+			err = a.check(ctx, t)
+		}
 		if err == nil {
 			err = s.Auth.SendAgain(ctx, a.tx, a.subject(t, t.NextPurpose(a.proven), a.parties), a.now)
 		}

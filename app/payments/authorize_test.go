@@ -109,7 +109,7 @@ func (e *payerEnv) ask(t testing.TB, from quote.Source, to quote.Destination, mi
 }
 
 func (e *payerEnv) authorize(q quote.Quote, p sca.Proof) (quote.WithStatus, error) {
-	return e.AuthorizeQuote(context.Background(), e.Platform.ID, q.ID, p, nil)
+	return e.AuthorizeQuote(context.Background(), e.Platform.ID, q.ID, ident.SCAChallenge{}, p, nil)
 }
 
 func TestAuthorize_JustInTime(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 
 	"causeway/app/internal/strongauth"
 	"causeway/core/customer"
+	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/platform"
@@ -97,7 +98,9 @@ func (p *payers) exempt(ctx context.Context, t transaction.Transaction, parties 
 	bool, error) {
 	var euros money.Amount
 	var used sca.LowValueUse
-	if parties.Exemptions.LowValue {
+	trusted := parties.ToExternal != nil && !parties.ToExternal.TrustedAt.IsZero()
+	exemption := parties.Exemptions.For(trusted, euros, used)
+	if exemption == "" && parties.Exemptions.LowValue {
 		var err error
 		if used, err = p.tx.LowValueUse(ctx, t.Platform, t.Customer); err != nil {
 			return transaction.PaymentAuthorization{}, false, err
@@ -107,19 +110,19 @@ func (p *payers) exempt(ctx context.Context, t transaction.Transaction, parties 
 				used.Payments, used.Total = used.Payments+1, used.Total+a.EuroCents
 			}
 		}
-		if euros, err = p.service.Prices.Convert(ctx, t.Pricing.Sent, money.EUR); err != nil {
+		euros, err = p.service.Prices.Convert(ctx, t.Pricing.Sent, money.EUR)
+		if _, noRate := fault.As(err); err != nil && !noRate {
 			return transaction.PaymentAuthorization{}, false, err
 		}
+		exemption = parties.Exemptions.For(trusted, euros, used)
 	}
-	trusted := parties.ToExternal != nil && !parties.ToExternal.TrustedAt.IsZero()
-	exemption := parties.Exemptions.For(trusted, euros, used)
-	return t.ExemptedBy(exemption, euros, p.now), exemption != "", nil
+	return t.ExemptedBy(exemption, euros, used.At(p.now)), exemption != "", nil
 }
 
 // subject is what a locked payer is asked to prove.
 func (p *payers) subject(t transaction.Transaction, purpose sca.Purpose, parties quote.Parties) strongauth.Subject {
 	return strongauth.Subject{Platform: p.platform, Customer: p.locked[t.Customer].customer, Purpose: purpose,
-		Digest: t.AuthorizationDigest(), Words: t.AuthorizationWords(purpose, parties.ToExternal)}
+		Digest: t.AuthorizationDigest(), Words: t.AuthorizationWords(purpose, parties.ToExternal, p.platform.Name)}
 }
 
 // ask asks a locked payer for the next proof, which counts until the quote expires. What was asked before is asked again, unless it
@@ -137,15 +140,21 @@ func (p *payers) ask(ctx context.Context, t transaction.Transaction, purpose sca
 // start decides how a new or executed payment of a locked payer goes on: exempted or not. It returns the transaction that goes on, and
 // false if the payer has to be asked.
 func (p *payers) start(ctx context.Context, t transaction.Transaction, parties quote.Parties) (transaction.Transaction, bool, error) {
-	if err := p.check(ctx, t); err != nil {
-		return t, false, err
-	}
-	exemption, applies, err := p.exempt(ctx, t, parties)
+	exemption, applies, err := p.exemption(ctx, t, parties)
 	if err != nil || !applies {
 		return t, false, err
 	}
 	p.authorized = append(p.authorized, exemption)
 	return t.Exempted(), true, nil
+}
+
+// exemption is exempt for a payer who may start payments. The caller adds what it returns to authorized once the payment goes on.
+func (p *payers) exemption(ctx context.Context, t transaction.Transaction, parties quote.Parties) (transaction.PaymentAuthorization, bool,
+	error) {
+	if err := p.check(ctx, t); err != nil {
+		return transaction.PaymentAuthorization{}, false, err
+	}
+	return p.exempt(ctx, t, parties)
 }
 
 // write stores the authorizations, before what they allow.
@@ -177,6 +186,9 @@ func (s *Service) withChallenge(ctx context.Context, found quote.WithStatus, t t
 		Digest: t.AuthorizationDigest()}, s.Clock.Now())
 	if open {
 		found.Challenge = &asked
+	}
+	if _, unusable := fault.As(err); unusable { // the platform has taken its passkeys away since
+		err = nil
 	}
 	return found, err
 }

@@ -131,11 +131,13 @@ func (s *Service) transferAll(ctx context.Context, tx Tx, w work, rules limit.Ru
 			results[i] = batch.Result[transaction.Transaction]{Value: t}
 			continue
 		}
+		var exemptions []transaction.PaymentAuthorization
 		if results[i].Err == nil && decisions[i].Transaction.Authorization == transaction.AuthorizationExempt {
-			var exempted bool
-			if _, exempted, results[i].Err = payers.start(ctx, decisions[i].Transaction, parties[i]); results[i].Err == nil && !exempted {
-				results[i].Err = transaction.ErrPayerAuthorizes
+			exemption, applies, err := payers.exemption(ctx, decisions[i].Transaction, parties[i])
+			if err == nil && !applies {
+				err = transaction.ErrPayerAuthorizes
 			}
+			results[i].Err, exemptions = err, append(exemptions, exemption)
 		}
 		if results[i].Err == nil {
 			results[i].Err = w.limits.check(&decisions[i].Transaction, parties[i].Customer)
@@ -147,6 +149,7 @@ func (s *Service) transferAll(ctx context.Context, tx Tx, w work, rules limit.Ru
 			w.limits.count(decisions[i].Transaction)
 			results[i].Value = decisions[i].Transaction
 			w.Create(decisions[i])
+			payers.authorized = append(payers.authorized, exemptions...)
 			if committed != nil { // the same transfer may be in the batch twice
 				committed[key] = decisions[i].Transaction
 			}

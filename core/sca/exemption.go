@@ -1,6 +1,8 @@
 package sca
 
 import (
+	"time"
+
 	"causeway/core/fault"
 	"causeway/core/money"
 )
@@ -60,6 +62,17 @@ const (
 type LowValueUse struct {
 	Payments int
 	Total    int64
+	// Since is when that proof was given; zero without one.
+	Since time.Time
+}
+
+// At returns the time of one more payment. It is later than the proof, also if that was recorded by a process whose clock is ahead, so
+// that the payment counts.
+func (u LowValueUse) At(now time.Time) time.Time {
+	if now.After(u.Since) {
+		return now
+	}
+	return u.Since.Add(time.Microsecond)
 }
 
 // For returns the exemption that applies to a payment, or none. euros is its amount; zero if it is not known.

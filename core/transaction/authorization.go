@@ -13,6 +13,7 @@ import (
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/sca"
+	"causeway/ledger"
 )
 
 // Authorization is whether the payer of a transaction has to authorise it with strong customer authentication (Directive (EU)
@@ -38,12 +39,17 @@ func (t Transaction) Purposes() []sca.Purpose {
 		purposes = append(purposes, sca.CurrencyConversion)
 	}
 	switch {
-	case t.Destination.InternalAccount.IsZero():
+	case t.Destination.InternalAccount.IsZero() || t.paysPlatform():
 		purposes = append(purposes, sca.Payout)
 	case len(purposes) == 0:
 		purposes = append(purposes, sca.Transfer)
 	}
 	return purposes
+}
+
+// paysPlatform reports whether the money goes to an account of the platform.
+func (t Transaction) paysPlatform() bool {
+	return !t.Destination.InternalAccount.IsZero() && t.DestinationAccount == ledger.PlatformAccount(t.Destination.InternalAccount)
 }
 
 // NextPurpose returns what is to be authorised next; empty if the payer has authorised everything.
@@ -78,8 +84,8 @@ var ErrPayerAuthorizes = &fault.Error{Code: fault.Conflict, Reason: "Authorizati
 		"the customer authorise it."}
 
 // AuthorizationWords say to the payer what it authorises for a purpose: the amounts, and who is paid. to is the external account that is
-// paid; nil for none.
-func (t Transaction) AuthorizationWords(p sca.Purpose, to *account.External) string {
+// paid, or nil, and platform the name of the platform.
+func (t Transaction) AuthorizationWords(p sca.Purpose, to *account.External, platform string) string {
 	if p == sca.CurrencyConversion {
 		return fmt.Sprintf("to exchange %s for %s", t.Pricing.Sent, t.Pricing.Received)
 	}
@@ -87,6 +93,8 @@ func (t Transaction) AuthorizationWords(p sca.Purpose, to *account.External) str
 	switch {
 	case to != nil:
 		payee = to.PayeeName()
+	case t.paysPlatform():
+		payee = platform
 	case payee == "":
 		payee = "your account in " + string(t.Pricing.Received.Currency)
 	}
@@ -216,6 +224,8 @@ func (t Transaction) Authorize(authorized []sca.Purpose, p Parties, now time.Tim
 // CheckAuthorizable returns a fault unless the payer has been asked to authorise the payment, and still can: CONFLICT, QUOTE_EXPIRED.
 func (t Transaction) CheckAuthorizable(now time.Time) error {
 	switch {
+	case t.Refund != nil && t.State.Reason == SCANotCompleted:
+		return fault.New(fault.Conflict, "The quote was paid before its payer had authorised it, so the money goes back. Create a new one.")
 	case !t.isChallenged() && t.State.Reason != SCANotCompleted:
 		return fault.New(fault.Conflict, "No authorization of this quote is pending; its transaction is %s.", t.State)
 	case !t.isChallenged(), !now.Before(t.ExpiresAt):

@@ -14,8 +14,8 @@ import (
 
 // QuoteProofs holds the use cases with which payers authorise quotes.
 type QuoteProofs interface {
-	AuthorizeQuote(ctx context.Context, p ident.Platform, id ident.Quote, proof sca.Proof, idempotent *ports.IdempotentRequest) (
-		quote.WithStatus, error)
+	AuthorizeQuote(ctx context.Context, p ident.Platform, id ident.Quote, answered ident.SCAChallenge, proof sca.Proof,
+		idempotent *ports.IdempotentRequest) (quote.WithStatus, error)
 	ResendQuoteCode(ctx context.Context, p ident.Platform, id ident.Quote, idempotent *ports.IdempotentRequest) error
 }
 
@@ -68,7 +68,8 @@ func (r SCAProofRequest) proof() (sca.Proof, error) {
 
 type quoteAuthorizationRequest struct {
 	SCAProofRequest
-	IPAddress string `json:"endUserIpAddress,omitempty" maxLength:"45" doc:"IP address of the customer. It is not kept." example:"203.0.113.7"`
+	ChallengeID httpapi.ID[ident.SCAChallenge] `json:"challengeId,omitzero" doc:"Id of the scaChallenge that is answered. With it an answer that arrives twice, such as after two clicks, is 409 the second time. Without it the second one answers the next challenge, and counts as a failed attempt."`
+	IPAddress   string                         `json:"endUserIpAddress,omitempty" maxLength:"45" doc:"IP address of the customer. It is not kept." example:"203.0.113.7"`
 }
 
 func registerQuoteProofs(a *httpapi.API, service QuoteProofs) {
@@ -93,7 +94,7 @@ func registerQuoteProofs(a *httpapi.API, service QuoteProofs) {
 		if err != nil {
 			return quote.WithStatus{}, err
 		}
-		return service.AuthorizeQuote(ctx, call.Principal.Platform, in.QuoteID.Value, proof, call.IdempotentRequest)
+		return service.AuthorizeQuote(ctx, call.Principal.Platform, in.QuoteID.Value, in.Body.ChallengeID.Value, proof, call.IdempotentRequest)
 	}, renderQuote)
 
 	type resendInput struct {
@@ -105,7 +106,8 @@ func registerQuoteProofs(a *httpapi.API, service QuoteProofs) {
 		Description: "Sends the payer another code for the open `scaChallenge` of a quote, if its factor is `SMS_OTP`. The codes before " +
 			"are no " +
 			"longer valid. The challenge expires when it did before.",
-		Errors: []fault.Code{fault.QuoteNotFound, fault.Conflict, fault.QuoteExpired, fault.NotImplemented},
+		Errors: []fault.Code{fault.QuoteNotFound, fault.Conflict, fault.QuoteExpired, fault.SCASessionRequired,
+			fault.AccountLocked, fault.NotImplemented},
 	}, func(ctx context.Context, call httpapi.Call, in *resendInput) (struct{}, error) {
 		return struct{}{}, service.ResendQuoteCode(ctx, call.Principal.Platform, in.QuoteID.Value, call.IdempotentRequest)
 	}, renderNoBody)

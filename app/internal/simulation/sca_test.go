@@ -209,7 +209,7 @@ func (w *world) authorize(i *intent, amount int64, in ident.InternalAccount, out
 	}
 	i.name, i.executes = fmt.Sprintf("answer of %s to %s", id, c.ID), id
 	i.do = func(ctx context.Context, p *process, r *ports.IdempotentRequest) (ident.Transaction, error) {
-		done, err := p.service.AuthorizeQuote(ctx, i.platform, id, proof, r)
+		done, err := p.service.AuthorizeQuote(ctx, i.platform, id, ident.SCAChallenge{}, proof, r)
 		return done.Quote.Transaction, err
 	}
 }

@@ -95,7 +95,11 @@ func (a *Auth) Ask(ctx context.Context, tx Tx, s Subject, wanted sca.Factor, exp
 	if asked.Challenge.Factor = factor; factor == sca.TOTP {
 		return asked, nil
 	}
-	asked.Challenge = a.NewChallenge(s, factor, expiresAt, now)
+	at, err := a.endOpen(ctx, tx, s, now)
+	if err != nil {
+		return asked, err
+	}
+	asked.Challenge = a.NewChallenge(s, factor, expiresAt, at)
 	if factor == sca.Passkey {
 		key, _ := sca.Find(credentials, sca.Passkey)
 		rp, err := a.relyingParty(s.Platform)
@@ -107,6 +111,23 @@ func (a *Auth) Ask(ctx context.Context, tx Tx, s Subject, wanted sca.Factor, exp
 	}
 	asked.Challenge, err = a.sendCode(ctx, tx, s, account, asked.Challenge, now)
 	return asked, err
+}
+
+// endOpen ends what was asked about a subject before, and returns the time of the next challenge. That is later, also if the last one
+// was made by a process whose clock is ahead: the latest one counts.
+func (a *Auth) endOpen(ctx context.Context, tx Tx, s Subject, now time.Time) (time.Time, error) {
+	earlier, found, err := tx.LatestSCAChallenge(ctx, s.Platform.ID, s.Customer.ID, s.Purpose, s.Digest)
+	if err != nil || !found {
+		return now, err
+	}
+	if earlier.EndedAt.IsZero() {
+		earlier.EndedAt = now
+		err = tx.SaveSCAChallenge(ctx, earlier)
+	}
+	if next := earlier.CreatedAt.Add(time.Millisecond); now.Before(next) {
+		now = next
+	}
+	return now, err
 }
 
 // NewChallenge returns a challenge without a code.
