@@ -25,8 +25,8 @@ type device struct {
 	key           virtualwebauthn.Credential
 }
 
-// newKey returns a key of an authenticator. The library leaves out zeros at the beginning of a coordinate, which no authenticator does: such
-// keys have less than 77 bytes.
+// newKey returns a key of an authenticator. The library leaves out zeros at the beginning of a coordinate, which no authenticator does:
+// such keys have less than 77 bytes.
 func newKey() virtualwebauthn.Credential {
 	for {
 		if key := virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2); len(key.Key.AttestationData()) == 77 {
