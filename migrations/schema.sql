@@ -21,6 +21,8 @@ CREATE TABLE agent_actions (
     decided_at timestamp with time zone,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
+    purpose text DEFAULT ''::text NOT NULL,
+    remittance text DEFAULT ''::text NOT NULL,
     CONSTRAINT agent_action_approved_with_transaction CHECK (((status = 'APPROVED'::text) = (transaction_id IS NOT NULL))),
     CONSTRAINT agent_action_failed_with_code CHECK (((status = 'FAILED'::text) = (failure_code <> ''::text))),
     CONSTRAINT agent_action_has_one_payment CHECK ((((action_type = 'EXECUTE_QUOTE'::text) = (quote_id IS NOT NULL)) AND (num_nulls(internal_account_id, external_account_id, currency, amount, rail) =
@@ -50,6 +52,7 @@ GRANT UPDATE(failure_code) ON TABLE agent_actions TO causeway_service;
 GRANT UPDATE(decided_by) ON TABLE agent_actions TO causeway_service;
 GRANT UPDATE(decided_at) ON TABLE agent_actions TO causeway_service;
 GRANT UPDATE(updated_at) ON TABLE agent_actions TO causeway_service;
+GRANT UPDATE(remittance) ON TABLE agent_actions TO causeway_service;
 
 CREATE TABLE agent_attempts (
     platform_id uuid NOT NULL,
@@ -3994,6 +3997,8 @@ CREATE TABLE transactions (
     limit_day date,
     limit_scopes text,
     payer_authorization text,
+    rail_selection text,
+    in_review boolean,
     CONSTRAINT transaction_received_positive CHECK ((received_minor > 0)),
     CONSTRAINT transaction_sent_positive CHECK ((sent_minor > 0)),
     CONSTRAINT transaction_usage_of_agent CHECK ((((usage_day IS NULL) = (usage_given_back IS NULL)) AND ((usage_day IS NULL) OR (agent_id IS NOT NULL))))
@@ -4001,6 +4006,8 @@ CREATE TABLE transactions (
 WITH (fillfactor='80');
 ALTER TABLE transactions
     ADD CONSTRAINT transaction_payer_authorization_known CHECK ((payer_authorization = ANY (ARRAY['REQUIRED'::text, 'AUTHORIZED'::text, 'EXEMPT'::text]))) NOT VALID;
+ALTER TABLE transactions
+    ADD CONSTRAINT transaction_rail_selection_known CHECK ((rail_selection = ANY (ARRAY['AUTO'::text, 'MANUAL'::text]))) NOT VALID;
 ALTER TABLE transactions
     ADD CONSTRAINT transaction_status_known CHECK ((status = ANY (ARRAY['PENDING'::text, 'PENDING_AUTHORIZATION'::text, 'PROCESSING'::text, 'COMPLETED'::text, 'FAILED'::text, 'EXPIRED'::text]))) NOT VALID;
 ALTER TABLE ONLY transactions

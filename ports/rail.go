@@ -56,6 +56,8 @@ type SimulatedRail interface {
 	Waits(p Payout) bool
 	// WaitsToCollect reports whether a collection is not done yet, so that it can be stopped.
 	WaitsToCollect(c Collection) bool
+	// TransactionHash returns the hash that a simulated transfer with an id has on a chain; empty for other rails.
+	TransactionHash(id uuid.UUID, on corridor.Rail) string
 }
 
 // RefundStatusRail is a rail that says where refunds are which it was asked to send, also those that have ended.
@@ -164,6 +166,10 @@ type Outcome struct {
 	Connection string
 	// NotCalled: the service has decided it, and no partner was called. Text then says why, and is not a partner's.
 	NotCalled bool
+	// InReview: it is Waiting for the review of an operator. TransactionHash is that of the transfer on a chain, if it is known. Both
+	// are kept with the transaction, and not with the reply.
+	InReview        bool
+	TransactionHash string
 	// Accepted: the rail accepted a payout, even if it refused it later. A transfer is
 	// pending until then.
 	Accepted bool

@@ -19,6 +19,7 @@ import (
 type agentActionRow struct {
 	agent.Action
 	transfer    agent.Transfer // zero for a quote
+	remittance  string         // of a transfer that waits, or has waited; of others the transaction has it
 	reason      string         // of a rejection or a failure
 	failureCode fault.Code
 }
@@ -45,6 +46,7 @@ var agentActions = schema.New("agent_actions", keyOfPlatform, func(row *agentAct
 				}
 				return nil
 			})},
+		{Name: "purpose", Field: &t.Purpose}, sealed.Text(sealed.AgentActionsRemittance, &row.remittance),
 		{Name: "signature", Field: &a.Signature}, {Name: "transaction_id", Field: &a.Transaction},
 		sealed.Text(sealed.AgentActionsReason, &row.reason), {Name: "failure_code", Field: &row.failureCode},
 		{Name: "decided_by", Field: &a.DecidedBy}, {Name: "decided_at", Field: &a.DecidedAt},
@@ -63,6 +65,9 @@ func newAgentActionRow(a agent.Action) agentActionRow {
 	row := agentActionRow{Action: a, reason: a.RejectionReason}
 	if a.Transfer != nil {
 		row.transfer = *a.Transfer
+		if a.Status != agent.ActionApproved {
+			row.remittance = a.Transfer.Remittance
+		}
 	}
 	if a.Failure != nil {
 		row.reason, row.failureCode = a.Failure.Message, a.Failure.Code
@@ -79,6 +84,7 @@ func (row *agentActionRow) action() agent.Action {
 	}
 	if a.Quote.IsZero() {
 		a.Transfer = new(row.transfer)
+		a.Transfer.Remittance = row.remittance
 	}
 	return a
 }

@@ -140,7 +140,7 @@ var eraseRecords = []struct {
 }
 
 // eraseActions uses agent_actions_asked.
-const eraseActions = `UPDATE agent_actions SET reason = '' WHERE platform_id = $1 AND customer_id = $2 AND status <> 'APPROVED'`
+const eraseActions = `UPDATE agent_actions SET reason = '', remittance = '' WHERE platform_id = $1 AND customer_id = $2 AND (status <> 'APPROVED' OR decided_by IS NOT NULL)`
 
 // accountsOfCustomer uses internal_accounts_by_owner.
 const accountsOfCustomer = `SELECT id FROM internal_accounts WHERE platform_id = $1 AND ` + internalOwner + ` = $2`

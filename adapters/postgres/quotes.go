@@ -82,7 +82,7 @@ func (u *Unit) CreateTransactions(ctx context.Context, transactions []transactio
 func scanQuote(ctx context.Context, db *DB, rows pgx.Rows, more ...any) (ports.QuoteState, error) {
 	t, q, err := scanPayment(ctx, db, rows, more...)
 	q.Customer, q.Source, q.Destination, q.DestinationRail = t.Customer, t.Source, t.Destination, t.DestinationRail
-	q.Pricing, q.Instructions, q.Counterparty, q.UMA = t.Pricing, t.Instructions, t.Counterparty, t.UMA
+	q.Pricing, q.Instructions, q.Counterparty, q.UMA, q.Remittance = t.Pricing, t.Instructions, t.Counterparty, t.UMA, t.Remittance
 	return ports.QuoteState{Transaction: t, Quote: q}, err
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // detailsColumn holds the fields of a transaction that no query filters by. It is written when
-// the transaction is created, and updated only while the platform approves it and when its partner rejects it.
+// the transaction is created, and updated only by what detailsChange lists.
 type detailsColumn struct {
 	Counterparty map[string]string `json:"counterparty,omitempty"`
 	Payer        map[string]string `json:"payer,omitempty"`
@@ -26,6 +26,24 @@ type detailsColumn struct {
 	UMA       *umaColumn      `json:"uma,omitempty"`
 	// TravelRule names who pays and who is paid.
 	TravelRule *travelRuleColumn `json:"travelRule,omitempty"`
+	// Originator is who has sent what was received.
+	Originator      originatorColumn `json:"originator,omitzero"`
+	SourceHash      string           `json:"sourceHash,omitempty"`
+	DestinationHash string           `json:"destinationHash,omitempty"`
+	// Remittance is what the beneficiary is to read, which may name people.
+	Remittance string `json:"remittance,omitempty"`
+	// Purpose of a transaction without a quote; otherwise the quote has it.
+	Purpose string `json:"purpose,omitempty"`
+}
+
+type originatorColumn struct {
+	Name        string `json:"name,omitempty"`
+	Account     string `json:"account,omitempty"` // masked
+	BankName    string `json:"bankName,omitempty"`
+	Bank        string `json:"bank,omitempty"`
+	EndToEndID  string `json:"endToEndId,omitempty"`
+	TraceNumber string `json:"traceNumber,omitempty"`
+	Remittance  string `json:"remittance,omitempty"`
 }
 
 // umaColumn is what UMA providers have agreed on about a payment by an invoice.
@@ -69,15 +87,19 @@ type approvalColumn struct {
 	Approved  time.Time                 `json:"approved,omitzero"`
 }
 
-// newDetailsColumn returns the column of a transaction, nil if it is empty. The names of the parties are in it, so it is encrypted.
 func newInfoField(f transaction.InfoField) counterpartyFieldColumn { return counterpartyFieldColumn(f) }
 func infoField(c counterpartyFieldColumn) transaction.InfoField    { return transaction.InfoField(c) }
 
+// newDetailsColumn returns the column of a transaction, nil if it is empty. The names of the parties are in it, so it is encrypted.
 func newDetailsColumn(t *transaction.Transaction) *detailsColumn {
 	c := &detailsColumn{Counterparty: t.Counterparty, Payer: t.Payer, Payload: t.Payload, Rejection: rejectionColumn(t.Rejection),
-		UMA: newUMAColumn(t.UMA), TravelRule: newTravelRuleColumn(t.TravelRule)}
+		UMA: newUMAColumn(t.UMA), TravelRule: newTravelRuleColumn(t.TravelRule), SourceHash: t.SourceHash, DestinationHash: t.DestinationHash,
+		Remittance: t.Remittance}
+	if t.Originator != nil {
+		c.Originator = originatorColumn(*t.Originator)
+	}
 	if t.Quote.IsZero() {
-		c.Description = t.Description
+		c.Description, c.Purpose = t.Description, t.Purpose
 	}
 	if a := t.Approval; a != nil {
 		c.SentBy = t.SentBy.UUID()
@@ -85,7 +107,8 @@ func newDetailsColumn(t *transaction.Transaction) *detailsColumn {
 			Receiver: a.Receiver, Note: a.Note, Approved: a.ApprovedAt}
 	}
 	if len(c.Counterparty) == 0 && len(c.Payer) == 0 && c.Description == "" && c.Approval == nil && c.Payload == "" && c.UMA == nil &&
-		c.TravelRule == nil && c.Rejection == (rejectionColumn{}) {
+		c.TravelRule == nil && c.Rejection == (rejectionColumn{}) && c.Originator == (originatorColumn{}) && c.SourceHash == "" &&
+		c.DestinationHash == "" && c.Remittance == "" && c.Purpose == "" {
 		return nil
 	}
 	return c
@@ -98,8 +121,12 @@ func (c *detailsColumn) read(t *transaction.Transaction) {
 	}
 	t.Counterparty, t.Payer, t.Payload, t.Rejection = c.Counterparty, c.Payer, c.Payload, transaction.Rejection(c.Rejection)
 	t.UMA, t.TravelRule = c.UMA.uma(), c.TravelRule.travelRule()
+	t.SourceHash, t.DestinationHash, t.Remittance = c.SourceHash, c.DestinationHash, c.Remittance
+	if c.Originator != (originatorColumn{}) {
+		t.Originator = new(transaction.Originator(c.Originator))
+	}
 	if t.Quote.IsZero() {
-		t.Description = c.Description
+		t.Description, t.Purpose = c.Description, c.Purpose
 	}
 	if a := c.Approval; a != nil {
 		t.Approval = &transaction.Approval{Requested: mapped(a.Requested, infoField), Deadline: a.Until, Receiver: a.Receiver, Note: a.Note,

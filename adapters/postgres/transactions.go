@@ -53,6 +53,7 @@ var transactions = schema.New("transactions", keyOfPlatform, func(t *transaction
 		{Name: "created_at", Field: &t.CreatedAt}, {Name: "updated_at", Field: &t.UpdatedAt}, {Name: "settled_at", Field: &t.SettledAt},
 		{Name: "expected_settlement_at", Field: &t.ExpectedSettlementAt}, {Name: "traceparent", Field: schema.Optional(&t.Trace)},
 		{Name: "receipt_confirmed_at", Field: &t.ReceiptConfirmedAt}, {Name: "payer_authorization", Field: schema.Optional(&t.Authorization)},
+		{Name: "rail_selection", Field: schema.Optional(&t.RailSelection)}, {Name: "in_review", Field: schema.Optional(&t.InReview)},
 		{Name: "source_uma", Field: &t.Source.UMA}, {Name: "destination_uma", Field: &t.Destination.UMA}, {Name: "reference", Field: reference},
 		{Name: "agent_id", Field: &t.Agent}, {Name: "usage_day", Type: "date", Field: schema.Day(&usage.Day)},
 		{Name: "usage_given_back", Type: "boolean", Field: schema.Converted(
@@ -92,9 +93,9 @@ var (
 	updateTransactions = transactions.UpdateAll("status", "refund_status", "stage", "failure_reason", "funded_currency", "funded_minor",
 		"refund_reason", "refund_at", "refund_settled_at", "updated_at", "settled_at", "source_rail", "source_account", "destination_account",
 		"receipt_id", "usage_day", "usage_given_back", "limit_day", "limit_scopes", "expected_settlement_at", "traceparent",
-		"payer_authorization")
+		"payer_authorization", "in_review")
 
-	updateTransactionDetails = transactions.Update("details")
+	updateTransactionDetails = transactions.UpdateAll("details")
 	updateReceiptConfirmed   = transactions.Update("receipt_confirmed_at")
 )
 
@@ -174,7 +175,7 @@ func (s *paymentScan) scan(ctx context.Context, db *DB, rows pgx.Rows, more ...a
 			q.ExpiresAt = q.ExpiredEarlyAt
 		}
 		pricing, t.Reference, t.ExpiresAt, t.Source.Network = q.Pricing, q.Reference, q.ExpiresAt, q.Source.Network
-		t.Instructions, t.Description = q.Instructions, q.Description
+		t.Instructions, t.Description, t.Purpose = q.Instructions, q.Description, q.Purpose
 	}
 	pricing.Sent, pricing.Received = t.Pricing.Sent, t.Pricing.Received
 	t.Pricing = pricing
@@ -248,20 +249,19 @@ func keyArrays(keys []ports.TransactionKey) (platforms []ident.Platform, ids []i
 	return platforms, ids
 }
 
-// UpdateTransactions writes the details, which are encrypted, of those with an approval or a rejection only: others never change.
+// UpdateTransactions writes the details, which are encrypted, of those only whose details may have changed.
 func (u *Unit) UpdateTransactions(ctx context.Context, changed []transaction.Transaction) error {
 	if err := writeAll(ctx, u, updateTransactions, changed); err != nil {
 		return err
 	}
-	for _, t := range changed {
-		if t.Approval == nil && t.Rejection == (transaction.Rejection{}) {
-			continue
-		}
-		if err := write(ctx, u, updateTransactionDetails, t); err != nil {
-			return err
-		}
-	}
-	return nil
+	return writeAll(ctx, u, updateTransactionDetails, slices.DeleteFunc(slices.Clone(changed),
+		func(t transaction.Transaction) bool { return !detailsChange(t) }))
+}
+
+// detailsChange reports whether the details of a transaction may have changed since it was created: they have an approval, what its
+// partner has said about it, or who has sent the money.
+func detailsChange(t transaction.Transaction) bool {
+	return t.Approval != nil || t.Rejection != (transaction.Rejection{}) || t.Originator != nil || t.SourceHash != "" || t.DestinationHash != ""
 }
 
 // ConfirmReceipt implements payments.Tx.

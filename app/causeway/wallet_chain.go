@@ -16,8 +16,8 @@ type walletChainFlags struct {
 // walletChains returns the connected chains, whose calls end at the timeout. Only that of sandbox
 // platforms knows test values.
 func (a *app) walletChains() ports.WalletChainsByEnvironment {
-	chains := ports.WalletChainsByEnvironment{platform.Sandbox: timeout.NewChain(chain.Chain{RefundFails: sandbox.RefundFails},
-		a.RailTimeout, a.log)}
+	chains := ports.WalletChainsByEnvironment{platform.Sandbox: timeout.NewChain(chain.Chain{RefundFails: sandbox.RefundFails,
+		Hash: sandbox.TransactionHash}, a.RailTimeout, a.log)}
 	if a.WalletChain == "simulated" {
 		a.log.Warn("CAUSEWAY_WALLET_CHAIN=simulated: payments of embedded wallets of production platforms move no coins. Never use this " +
 			"installation for real money.")

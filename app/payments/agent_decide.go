@@ -217,7 +217,8 @@ func (r *agentRun) newAction(c *agentCommand, a agent.Agent, asked askedPayment)
 	switch amount := asked.payment.Amount; {
 	case c.request.Out != nil:
 		return agent.NewTransferAction(c.action, a, owner, agent.TransferOut, agent.Transfer{Internal: c.request.Out.From,
-			External: c.request.Out.To, Amount: amount, Rail: c.request.Out.Rail}, r.Now)
+			External: c.request.Out.To, Amount: amount, Rail: c.request.Out.Rail,
+			Remittance: c.request.Out.Remittance, Purpose: c.request.Out.Purpose}, r.Now)
 	case c.request.In != nil:
 		return agent.NewTransferAction(c.action, a, owner, agent.TransferIn, agent.Transfer{Internal: c.request.In.To,
 			External: c.request.In.From, Amount: amount}, r.Now)

@@ -126,7 +126,7 @@ func paymentOf(a agent.Action) AgentPaymentRequest {
 	switch a.Type {
 	case agent.TransferOut:
 		return AgentPaymentRequest{Out: &transaction.TransferOut{Platform: a.Platform, From: a.Transfer.Internal, To: a.Transfer.External,
-			Amount: a.Transfer.Amount.Minor, Rail: a.Transfer.Rail}}
+			Amount: a.Transfer.Amount.Minor, Rail: a.Transfer.Rail, Remittance: a.Transfer.Remittance, Purpose: a.Transfer.Purpose}}
 	case agent.TransferIn:
 		return AgentPaymentRequest{In: &transaction.TransferIn{Platform: a.Platform, From: a.Transfer.External, To: a.Transfer.Internal,
 			Amount: a.Transfer.Amount.Minor}}

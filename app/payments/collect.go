@@ -67,6 +67,9 @@ func (s *Service) askCollections(ctx context.Context, keys []ports.TransactionKe
 }
 
 func (w work) settleCollection(t transaction.Transaction, o ports.Outcome) error {
+	if o.TransactionHash != "" {
+		t.SourceHash = o.TransactionHash
+	}
 	switch o.Verdict {
 	case ports.Done:
 		w.checkCollectionAt(t, o.RetryAt)
@@ -76,6 +79,7 @@ func (w work) settleCollection(t transaction.Transaction, o ports.Outcome) error
 	case ports.CancelledByUser:
 		return w.update(t.Cancel(w.Now))
 	default: // waiting, or the rail could not be called
+		w.wait(t, o, time.Time{})
 		w.callAgain(t.Platform, t.CollectionStep(), t.ID.UUID(), o)
 		return nil
 	}
@@ -91,6 +95,7 @@ func (w work) settlePull(t transaction.Transaction, o ports.Outcome) error {
 	case ports.CancelledByUser:
 		return w.update(t.Cancel(w.Now))
 	default: // waiting, or the rail could not be called
+		w.wait(t, o, time.Time{})
 		w.callAgain(t.Platform, transaction.StepPull, t.ID.UUID(), o)
 		return nil
 	}

@@ -129,6 +129,9 @@ func (s *Service) send(ctx context.Context, rail ports.Rail, payouts []ports.Pay
 
 // settlePayout decides what follows from a rail's outcome for a payout.
 func (w work) settlePayout(t transaction.Transaction, o ports.Outcome) error {
+	if o.TransactionHash != "" {
+		t.DestinationHash = o.TransactionHash
+	}
 	if o.Accepted || o.Verdict == ports.Done || o.Verdict == ports.Returned {
 		submitted, err := t.Submitted(w.Now)
 		if err != nil {
@@ -181,7 +184,13 @@ func (w work) expect(t transaction.Transaction, o ports.Outcome) {
 	if expected.IsZero() && t.ExpectedSettlementAt.IsZero() {
 		expected = w.timetable.SettlesAt(settlement.DefaultFor(t.DestinationRail), w.Now)
 	}
-	if d, changed := t.Expect(expected); changed {
+	w.wait(t, o, expected)
+}
+
+// wait records what an outcome says about a payment that is not settled.
+func (w work) wait(t transaction.Transaction, o ports.Outcome, expected time.Time) {
+	inReview := o.InReview || t.InReview && o.Verdict == ports.Unknown
+	if d, changed := t.Wait(expected, inReview); changed {
 		w.Update(d)
 	}
 }

@@ -35,6 +35,8 @@ type SendRequest struct {
 	Quote     ident.Quote
 	Currency  money.Currency
 	Amount    *int64
+	// Originator is who sends it, as its bank would say; nil for a bank that says nothing.
+	Originator *transaction.Originator
 }
 
 // SimulatePayment simulates a payment from outside. If an amount is given, a payment with an unknown
@@ -47,7 +49,7 @@ func (s *Service) SimulatePayment(ctx context.Context, platform ident.Platform, 
 	}
 	now := s.Clock.Now()
 	receipt := transaction.Receipt{ID: ident.NewReceipt(s.IDs.New, now), Platform: platform, Reference: in.Reference, At: now,
-		PartnerID: s.IDs.New(now).String(), Rail: transaction.DefaultFundingRail(in.Currency)}.Storable()
+		PartnerID: s.IDs.New(now).String(), Rail: transaction.DefaultFundingRail(in.Currency), Originator: in.Originator}.Storable()
 	receipt.Amount.Currency, in.Reference = in.Currency, receipt.Reference
 	if account.IsFundingReference(in.Reference) {
 		return s.deposit(ctx, receipt, in, claim)
@@ -68,6 +70,7 @@ func (s *Service) SimulatePayment(ctx context.Context, platform ident.Platform, 
 	if in.Amount != nil {
 		receipt.Amount.Minor = *in.Amount
 	}
+	receipt.TransactionHash = s.Simulated.TransactionHash(receipt.ID.UUID(), receipt.Rail)
 	return s.Receive(ctx, receipt, claim)
 }
 
@@ -85,6 +88,7 @@ func (s *Service) deposit(ctx context.Context, receipt transaction.Receipt, in S
 			Message: "must be given for a payment to an account"})
 	}
 	receipt.Amount.Minor = *in.Amount
+	receipt.TransactionHash = s.Simulated.TransactionHash(receipt.ID.UUID(), receipt.Rail)
 	return s.receiveOrDeposit(ctx, ports.RailReceipt{Receipt: receipt}, accounts, claim)
 }
 

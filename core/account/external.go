@@ -141,8 +141,11 @@ func (a External) Identifier() string {
 
 // MaskedIdentifier returns the identifier with all but its last four characters hidden. Of an
 // identifier with up to eight characters it shows half.
-func (a External) MaskedIdentifier() string {
-	runes := []rune(a.Identifier())
+func (a External) MaskedIdentifier() string { return Mask(a.Identifier()) }
+
+// Mask returns the masked form of an identifier.
+func Mask(identifier string) string {
+	runes := []rune(identifier)
 	shown := min(4, len(runes)/2)
 	return "****" + string(runes[len(runes)-shown:])
 }

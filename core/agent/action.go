@@ -185,6 +185,8 @@ type Transfer struct {
 	Amount   money.Amount
 	// Rail is the requested rail of a transfer out; empty for the best one.
 	Rail corridor.Rail
+	// Remittance and Purpose are those of a transfer out.
+	Remittance, Purpose string
 }
 
 // Failure is why an approved action could not run.

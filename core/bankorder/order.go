@@ -56,6 +56,8 @@ type Order struct {
 	Counterparty Counterparty
 	// Remittance is the text for the beneficiary.
 	Remittance string
+	// Addenda is the text in an ACH entry; empty for the end-to-end id.
+	Addenda string
 
 	State State
 	// File is the number of its file, and Position its place in it, from 1; zero if it is in none yet.

@@ -80,6 +80,18 @@ func (r Rail) PublicName() string {
 	return string(r)
 }
 
+// OnChainNetwork returns the name of the chain that has the transfers of the rail; empty for banks, and for Lightning, whose payments
+// are on no chain.
+func (r Rail) OnChainNetwork() string {
+	switch {
+	case r == Layer2:
+		return string(Layer2)
+	case r == Lightning || !r.IsChain():
+		return ""
+	}
+	return r.PublicName()
+}
+
 // RailNamed returns the rail with a public name; a name that is none is taken for that of the rail
 // itself.
 func RailNamed(name string) Rail {

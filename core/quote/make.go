@@ -26,6 +26,8 @@ type Request struct {
 	Amount      int64
 	Description string
 	Purpose     string
+	// Remittance is what the beneficiary is to read about the payment; empty for the description.
+	Remittance string
 	// Lookup is the lookup of the receiver. It is required to pay a UMA address.
 	Lookup ident.Lookup
 	// Payer is information about the payer that the receiving side requires.
@@ -117,6 +119,7 @@ func (r Request) Check() error {
 	if len(r.Description) > MaxDescription {
 		bad = append(bad, fault.Field{Field: "description", Message: "must not be longer than 500 bytes"})
 	}
+	bad = append(bad, transaction.CheckRemittance(r.Remittance)...)
 	if len(bad) > 0 {
 		return fault.Invalid(bad...)
 	}
@@ -167,7 +170,7 @@ func (r Request) Make(p Parties, route Route, params MakeParams) (Quote, transac
 			ExternalAccount: r.Destination.External, UMA: r.Destination.UMA, Currency: to},
 		Side: r.Side, LockedAmount: r.Amount,
 		Pricing:     pricing,
-		Description: r.Description, Purpose: r.Purpose,
+		Description: r.Description, Purpose: r.Purpose, Remittance: transaction.RemittanceLine(r.Remittance),
 		DestinationRail: destinationRail, CreatedAt: params.Now, ExpiresAt: params.Now.Add(params.Terms.Lock),
 	}
 	if a := params.Answer; a != nil {
@@ -198,13 +201,14 @@ func (r Request) Make(p Parties, route Route, params MakeParams) (Quote, transac
 		SourceRail: route.SourceRail, SourceAccount: ledgerPath(p.FromInternal, route.SourceRail),
 		DestinationRail: destinationRail, DestinationAccount: ledgerPath(p.ToInternal, destinationRail),
 		Pricing: q.Pricing, Reference: q.Reference, Instructions: q.Instructions, Payload: signed, Description: q.Description,
-		Counterparty: q.Counterparty, Payer: r.Payer, UMA: q.UMA,
+		Counterparty: q.Counterparty, Payer: r.Payer, UMA: q.UMA, Remittance: q.Remittance, Purpose: q.Purpose,
 		ExpiresAt: q.ExpiresAt, CreatedAt: q.CreatedAt, UpdatedAt: q.CreatedAt,
 	}
 	if p.Customer != nil {
 		t.PlatformCustomerID = p.Customer.PlatformCustomerID
 	}
 	if p.ToExternal != nil {
+		t.RailSelection = transaction.SelectionOf(r.Destination.Rail, destinationRail)
 		t.TravelRule = transaction.TravelRuleOf(r.Platform, p.Customer.Owning(r.payer(p)), p.Customer.Owning(p.ToExternal.Customer), p.ToExternal)
 	}
 	t.Payee = t.PayeeDigest(p.ToExternal)

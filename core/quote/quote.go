@@ -38,8 +38,10 @@ type Quote struct {
 	Instructions []account.Instruction
 	Description  string
 	Purpose      string
-	CreatedAt    time.Time
-	ExpiresAt    time.Time
+	// Remittance is what the beneficiary is to read. It is stored with the transaction.
+	Remittance string
+	CreatedAt  time.Time
+	ExpiresAt  time.Time
 	// ExpiredEarlyAt is when a test has ended the quote before its time; zero if none has. ExpiresAt is then the same.
 	ExpiredEarlyAt time.Time
 	// DestinationRail is the rail of the payout; empty if an internal account receives.

@@ -16,6 +16,7 @@ var scenarioTexts = map[Scenario]string{
 	RejectedByBank: "is refused by the bank", PendingThenFails: "is pending, and fails after " + PendingTime.String(),
 	TakenBack:      "is collected, and taken back after " + ReturnDelay.String(),
 	ExecutionFails: "fails when it is executed, and is refunded", CompletesLate: "completes after " + LongPaymentTime.String(),
+	Reviewed:      "is reviewed, and completes after " + LongPaymentTime.String(),
 	DeliveryFails: "is refused by the receiving institution, and refunded",
 	Returned:      "completes, and is returned after " + ReturnDelay.String(), CancelledByUser: "is cancelled before it is delivered",
 	RefundFails: "fails, and so does its refund", Succeeds: "succeeds",

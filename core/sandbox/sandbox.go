@@ -62,6 +62,8 @@ const (
 	ExecutionFails Scenario = "EXECUTION_FAILS"
 	// CompletesLate: it takes LongPaymentTime.
 	CompletesLate Scenario = "COMPLETES_LATE"
+	// Reviewed: an operator reviews it for LongPaymentTime, and it completes.
+	Reviewed Scenario = "REVIEWED"
 	// DeliveryFails: the receiving institution refuses, and the payer is refunded.
 	DeliveryFails Scenario = "DELIVERY_FAILS"
 	// Returned: it completes, and after ReturnDelay the receiving bank returns it.
@@ -95,6 +97,7 @@ var quoteScenarios = map[string]Scenario{
 	"005": Returned,
 	"006": CancelledByUser,
 	"007": RefundFails,
+	"009": Reviewed,
 }
 
 // TransferScenario returns the scenario of transfers in from, and out to, an account.

@@ -62,9 +62,9 @@ func (t Transaction) RefuseFunds(r Receipt, now time.Time) (Decision, error) {
 	return t.refundReceipt(r, FundRefused, LimitExceeded, RefundFailed, now)
 }
 
-// fundedBy records the receipt of the money, its rail and its amount.
+// fundedBy records the receipt of the money, its rail, its amount and who has sent it.
 func (t *Transaction) fundedBy(r Receipt) {
-	t.Receipt, t.Funded = r.ID, r.Amount
+	t.Receipt, t.Funded, t.Originator, t.SourceHash = r.ID, r.Amount, r.Originator, r.TransactionHash
 	t.SourceRail, t.SourceAccount = r.Rail, r.Rail.LedgerPath()
 }
 
@@ -283,17 +283,6 @@ func (t Transaction) ExpireEarly(now time.Time) (Decision, error) {
 		t.ExpiresAt = now
 	}
 	return t.ExpireAt(now)
-}
-
-// Expect records when a payout that is in transit is expected to settle, and reports whether that has changed. It is
-// no change of the state, so nothing is announced.
-func (t Transaction) Expect(settlement time.Time) (Decision, bool) {
-	settlement = settlement.Truncate(time.Microsecond)
-	if !t.State.InTransit() || settlement.IsZero() || settlement.Equal(t.ExpectedSettlementAt) {
-		return Decision{Transaction: t}, false
-	}
-	t.ExpectedSettlementAt = settlement
-	return Decision{Transaction: t}, true
 }
 
 // Deliver settles a payout that reached its beneficiary.

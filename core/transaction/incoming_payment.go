@@ -52,10 +52,12 @@ type IncomingPayment struct {
 	AccountPath string
 	// Rail is the rail of the incoming money.
 	Rail corridor.Rail
-	// Receipt is the receipt of the money; zero if there is none.
-	Receipt   ident.Receipt
-	Amount    money.Amount
-	Reference string
+	// Receipt is the receipt of the money, Originator who has sent it, and Hash that of its transfer on a chain; zero if there is none.
+	Receipt    ident.Receipt
+	Originator *Originator
+	Hash       string
+	Amount     money.Amount
+	Reference  string
 }
 
 // RequestFunds returns the transaction of a transfer in, whose funds the rail is to collect.
@@ -81,7 +83,7 @@ func (in IncomingPayment) newTransaction(now time.Time) Transaction {
 		ID: in.ID, Platform: in.Platform, Customer: in.Customer, PlatformCustomerID: in.PlatformCustomerID,
 		Type: Incoming, State: Initial, Source: in.Source,
 		Destination: Endpoint{InternalAccount: in.Account, UMA: in.ToUMA, Customer: in.Customer, Currency: in.Amount.Currency},
-		SourceRail:  in.Rail, Receipt: in.Receipt,
+		SourceRail:  in.Rail, Receipt: in.Receipt, Originator: in.Originator, SourceHash: in.Hash,
 		SourceAccount: in.Rail.LedgerPath(), DestinationAccount: in.AccountPath,
 		Pricing:   AtPar(in.Amount),
 		Reference: in.Reference, CreatedAt: now, UpdatedAt: now,

@@ -28,6 +28,10 @@ type Receipt struct {
 	Amount    money.Amount
 	// At is when the partner received the payment.
 	At time.Time
+	// Originator is who has sent it, nil if nothing is known, and TransactionHash that of the transfer on its chain, if it is one. They
+	// are kept with the transaction that the receipt is for.
+	Originator      *Originator
+	TransactionHash string
 }
 
 // MaxPartnerID is the longest partner's id that is kept as it is, in bytes.

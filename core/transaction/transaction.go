@@ -143,6 +143,17 @@ type Transaction struct {
 	Rejection Rejection
 	// Payer are the facts about the payer that the receiving side requires, by field name.
 	Payer map[string]string
+	// Originator is who has sent the money that was received for the transaction; nil if nothing is known.
+	Originator *Originator
+	// SourceHash and DestinationHash are the hashes of the transfers on the chains of the source and the destination; empty as long
+	// as there is none, and for what no chain moves.
+	SourceHash, DestinationHash string
+	// Remittance is what the beneficiary is to read about the payment, and Purpose what it is for, such as GIFT; both may be empty.
+	Remittance, Purpose string
+	// RailSelection says who has chosen DestinationRail; empty if there was nothing to choose.
+	RailSelection RailSelection
+	// InReview: an operator reviews the payment before its rail gets it.
+	InReview bool
 	// TravelRule is kept of payments to wallets; nil for others.
 	TravelRule  *TravelRule
 	Description string

@@ -40,7 +40,7 @@ type TransferIn struct {
 }
 
 // Check returns an INVALID_INPUT fault if the amount is invalid regardless of the parties.
-func (in TransferIn) Check() error { return checkTransferAmount(in.Amount) }
+func (in TransferIn) Check() error { return checkFields(checkTransferAmount(in.Amount)) }
 
 // Make checks the parties and the balance of the internal account, and returns the transaction,
 // which is pending until the rail has collected the money. Faults: EXTERNAL_ACCOUNT_NOT_FOUND,
@@ -127,6 +127,7 @@ func (r Receipt) Deposit(to ident.InternalAccount, p IncomingParties, balance in
 	}
 	payment := p.newPayment(r.DepositID(), r.Amount.Minor)
 	payment.Rail, payment.Receipt, payment.Reference = r.Rail, r.ID, r.Reference
+	payment.Originator, payment.Hash = r.Originator, r.TransactionHash
 	return payment.Deposit(r.At), nil
 }
 

@@ -20,6 +20,8 @@ type TransferOut struct {
 	Amount   int64
 	// Rail is the requested rail; empty for the best one.
 	Rail corridor.Rail
+	// Remittance is what the beneficiary is to read, and Purpose what the payment is for; both may be empty.
+	Remittance, Purpose string
 }
 
 // TransferOutParties are the parties of a transfer out. An account that does not exist is nil, and
@@ -41,16 +43,25 @@ func (p TransferOutParties) VisibleTo(c ident.Customer) TransferOutParties {
 	return p
 }
 
-// Check returns an INVALID_INPUT fault if the amount is invalid regardless of the parties.
-func (o TransferOut) Check() error { return checkTransferAmount(o.Amount) }
+// Check returns an INVALID_INPUT fault with what is invalid regardless of the parties.
+func (o TransferOut) Check() error {
+	return checkFields(append(checkTransferAmount(o.Amount), CheckRemittance(o.Remittance)...))
+}
 
-func checkTransferAmount(minor int64) error {
+func checkTransferAmount(minor int64) []fault.Field {
 	if minor < 1 || minor > money.MaxMinor {
-		return fault.Invalid(fault.Field{Field: "amount",
+		return []fault.Field{{Field: "amount",
 			Message:    "must be a whole number of the smallest currency unit, from 1 to 9000000000000000",
-			Constraint: map[string]any{"minimum": 1, "maximum": money.MaxMinor}})
+			Constraint: map[string]any{"minimum": 1, "maximum": money.MaxMinor}}}
 	}
 	return nil
+}
+
+func checkFields(bad []fault.Field) error {
+	if len(bad) == 0 {
+		return nil
+	}
+	return fault.Invalid(bad...)
 }
 
 // Make checks the parties and returns the transaction, which debits the internal account at once. The
@@ -70,7 +81,8 @@ func (o TransferOut) Make(id ident.Transaction, p TransferOutParties, now time.T
 		Source:        Endpoint{InternalAccount: o.From, Currency: amount.Currency},
 		Destination:   Endpoint{ExternalAccount: o.To, Currency: amount.Currency},
 		SourceAccount: p.From.LedgerPath(), DestinationRail: rail, DestinationAccount: rail.LedgerPath(),
-		Pricing:   AtPar(amount),
+		Pricing:    AtPar(amount),
+		Remittance: RemittanceLine(o.Remittance), Purpose: o.Purpose, RailSelection: SelectionOf(o.Rail, rail),
 		CreatedAt: now, UpdatedAt: now,
 	}
 	if p.Customer != nil {
@@ -119,8 +131,5 @@ func (o TransferOut) checkParties(p TransferOutParties) error {
 		invalid("source.accountId", "is an embedded wallet, whose owner signs each payment: create a quote with POST /quotes, and execute it "+
 			"with the signature")
 	}
-	if len(bad) > 0 {
-		return fault.Invalid(bad...)
-	}
-	return nil
+	return checkFields(bad)
 }

@@ -47,6 +47,7 @@ const (
 	WalletAuthorizationsPayload
 	AgentsName
 	AgentActionsReason
+	AgentActionsRemittance
 	RailFeedItemsContent
 	RailStatementsContent
 	PartnerEventsBody
@@ -99,6 +100,7 @@ var register = [numColumns]struct {
 	WalletAuthorizationsPayload:       {"wallet_authorizations", "payload", textFormat},
 	AgentsName:                        {"agents", "name", textFormat},
 	AgentActionsReason:                {"agent_actions", "reason", textFormat}, // free text of the platform
+	AgentActionsRemittance:            {"agent_actions", "remittance", textFormat},
 	PartnerEventsBody:                 {"partner_events", "body", textFormat},
 	BankOrdersDetails:                 {"bank_orders", "details", textFormat},
 	BankOrdersReason:                  {"bank_orders", "reason", textFormat}, // free text of the bank

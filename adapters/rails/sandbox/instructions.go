@@ -2,10 +2,13 @@ package sandbox
 
 import (
 	"crypto/sha256"
+	"crypto/sha512"
 	"encoding/hex"
 	"fmt"
 	"math/big"
 	"slices"
+
+	"github.com/google/uuid"
 
 	"causeway/core/account"
 	"causeway/core/corridor"
@@ -120,6 +123,22 @@ func depositAddress(chain corridor.Rail, reference string) string {
 		return base58(withChecksum(0x6f, sum[:20])) // of the test network
 	default:
 		return "0x" + hex.EncodeToString(sum[:20])
+	}
+}
+
+// TransactionHash returns the hash of a simulated transfer in the format of its chain, the same for the same id. It is empty for a rail
+// that is no chain.
+func TransactionHash(id uuid.UUID, on corridor.Rail) string {
+	sum := sha512.Sum512([]byte("causeway sandbox transaction/" + string(on) + "/" + id.String()))
+	switch on.OnChainNetwork() {
+	case "":
+		return ""
+	case "SOLANA":
+		return base58(sum[:])
+	case "BITCOIN", "TRON", "LAYER2":
+		return hex.EncodeToString(sum[:32])
+	default:
+		return "0x" + hex.EncodeToString(sum[:32])
 	}
 }
 

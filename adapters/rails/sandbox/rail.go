@@ -9,6 +9,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/google/uuid"
+
 	"causeway/core/corridor"
 	"causeway/core/sandbox"
 	"causeway/core/transaction"
@@ -55,7 +57,18 @@ func (r *Rail) Send(_ context.Context, payouts []ports.Payout) []ports.Outcome {
 	return outcomes
 }
 
+// TransactionHash implements ports.SimulatedRail.
+func (r *Rail) TransactionHash(id uuid.UUID, on corridor.Rail) string { return TransactionHash(id, on) }
+
 func (r *Rail) send(p ports.Payout, now time.Time) ports.Outcome {
+	o := r.scenarioOutcome(p, now)
+	if o.Verdict == ports.Done {
+		o.TransactionHash = TransactionHash(p.Transaction.ID.UUID(), p.Transaction.DestinationRail)
+	}
+	return o
+}
+
+func (r *Rail) scenarioOutcome(p ports.Payout, now time.Time) ports.Outcome {
 	if p.Transaction.Quote.IsZero() {
 		return r.transfer(p, now)
 	}
@@ -66,9 +79,9 @@ func (r *Rail) send(p ports.Payout, now time.Time) ports.Outcome {
 	switch scenario(p) {
 	case sandbox.ExecutionFails:
 		return refused(transaction.QuoteExecutionFailed)
-	case sandbox.CompletesLate, sandbox.PendingLong:
+	case sandbox.CompletesLate, sandbox.PendingLong, sandbox.Reviewed:
 		if r.waits(completesAt, now) {
-			return ports.Outcome{Verdict: ports.Waiting, Accepted: true, RetryAt: completesAt}
+			return ports.Outcome{Verdict: ports.Waiting, Accepted: true, InReview: scenario(p) == sandbox.Reviewed, RetryAt: completesAt}
 		}
 	case sandbox.DeliveryFails, sandbox.RefundFails, sandbox.ComplianceFails:
 		return refused(transaction.CounterpartyPostFailed)

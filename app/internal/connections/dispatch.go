@@ -125,7 +125,7 @@ func (c *Connections) notCalled(p rail.Payment) ports.Outcome {
 			retryAt = opens.Add(minWaitDelay)
 		}
 	}
-	return ports.Outcome{Verdict: ports.Waiting, NotCalled: true, Text: p.Reason, RetryAt: retryAt}
+	return ports.Outcome{Verdict: ports.Waiting, NotCalled: true, InReview: p.State == rail.InReview, Text: p.Reason, RetryAt: retryAt}
 }
 
 // waitDelay is as long as the payment has waited: so its job is never much later than the release, and rare for one that

@@ -91,6 +91,20 @@ type receipt struct {
 	Amount    amount         `json:"amount"`
 	At        time.Time      `json:"at"`
 	Payer     *payer         `json:"payer,omitempty"`
+
+	Originator      *originator `json:"originator,omitempty"`
+	TransactionHash string      `json:"transactionHash,omitempty"`
+}
+
+// originator is what is known of who has sent the money.
+type originator struct {
+	Name        string `json:"name,omitempty"`
+	Account     string `json:"account,omitempty"`
+	BankName    string `json:"bankName,omitempty"`
+	Bank        string `json:"bank,omitempty"`
+	EndToEndID  string `json:"endToEndId,omitempty"`
+	TraceNumber string `json:"traceNumber,omitempty"`
+	Remittance  string `json:"remittance,omitempty"`
 }
 
 // payer is what is known of the account of a payer.
@@ -129,7 +143,7 @@ type address struct {
 
 func newReceipt(r ports.RailReceipt) receipt {
 	stored := receipt{ID: r.ID, Platform: r.Platform, Rail: r.Rail, PartnerID: r.PartnerID, Reference: r.Reference, Amount: amount(r.Amount),
-		At: r.At}
+		At: r.At, Originator: (*originator)(r.Originator), TransactionHash: r.TransactionHash}
 	if p := r.Payer; p != nil {
 		stored.Payer = &payer{Currency: p.Currency, Type: p.Type, Fields: p.Fields, Rails: p.Rails}
 		if b := p.Beneficiary; b != nil {
@@ -144,7 +158,8 @@ func newReceipt(r ports.RailReceipt) receipt {
 
 func (r receipt) reported() ports.RailReceipt {
 	read := ports.RailReceipt{Receipt: transaction.Receipt{ID: r.ID, Platform: r.Platform, Rail: r.Rail, PartnerID: r.PartnerID,
-		Reference: r.Reference, Amount: money.Amount(r.Amount), At: r.At}}
+		Reference: r.Reference, Amount: money.Amount(r.Amount), At: r.At,
+		Originator: (*transaction.Originator)(r.Originator), TransactionHash: r.TransactionHash}}
 	if p := r.Payer; p != nil {
 		read.Payer = &account.External{Currency: p.Currency, Type: p.Type, Fields: p.Fields, Rails: p.Rails}
 		if b := p.Beneficiary; b != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/core/account"
+	"causeway/core/corridor"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/rail"
@@ -178,7 +179,9 @@ func callBank[T any](ctx context.Context, r rails, name string, items []T, act f
 type simulated struct{ rails }
 
 func (s simulated) WithoutDelays() ports.Rail { return s.rails }
-func (s simulated) Returning() ports.Rail     { return s.rails }
+
+func (simulated) TransactionHash(uuid.UUID, corridor.Rail) string { return "" }
+func (s simulated) Returning() ports.Rail                         { return s.rails }
 
 func (s simulated) Waits(p ports.Payout) bool {
 	return s.world.bank.stop(s.world.bank.payouts, p.Transaction.ID.UUID())

@@ -119,13 +119,22 @@ func (b Batch) detail(e Entry) *ach.EntryDetail {
 		d.SetPaymentType("S") // a single payment: each collection is ordered by itself
 	}
 	d.TraceNumber = TraceNumber(b.ODFI, e.Sequence)
-	if e.EndToEndID != "" {
+	if text := e.addenda(); text != "" {
 		addenda := ach.NewAddenda05()
-		addenda.PaymentRelatedInformation = e.EndToEndID
+		addenda.PaymentRelatedInformation = text
 		d.AddAddenda05(addenda)
 		d.AddendaRecordIndicator = 1
 	}
 	return d
+}
+
+// addenda returns the text of the only addenda record that the classes allow.
+func (e Entry) addenda() string {
+	text := ascii(e.Remittance)
+	if strings.Trim(text, " .") == "" { // in a script that banks do not take
+		return e.EndToEndID
+	}
+	return strings.TrimRight(text[:min(len(text), maxAddenda)], " ")
 }
 
 // TraceNumber returns the trace number of an entry: 15 digits, of which the first eight are the ODFI.

@@ -57,6 +57,8 @@ type Entry struct {
 	Key string
 	// EndToEndID is written into an addenda record, at most 80 characters; empty leaves the record out.
 	EndToEndID string
+	// Remittance is a text for the receiver, which takes the place of EndToEndID. What does not fit is cut off.
+	Remittance string
 	Routing    string // of the receiver's bank, nine digits
 	Account    string // at most 17 characters
 	Savings    bool   // the account is not a checking account
