@@ -8,6 +8,7 @@ import (
 	"causeway/core/account"
 	"causeway/core/formats/iso20022"
 	"causeway/core/plaintext"
+	"causeway/core/transaction"
 )
 
 const (
@@ -116,6 +117,13 @@ func payerOf(pay iso20022.Payment) *account.External {
 		payer.Beneficiary = &account.Beneficiary{Type: account.Individual, FullName: name}
 	}
 	return &payer
+}
+
+// originatorOf returns what the bank says about the payer besides its account.
+func originatorOf(pay iso20022.Payment) transaction.Originator {
+	return transaction.Originator{Name: pay.Debtor.Name, Account: pay.DebtorAccount.ID(), BankName: pay.DebtorAgent.Name, Bank: cmp.Or(pay.DebtorAgent.BIC, pay.DebtorAgent.MemberID),
+		EndToEndID: pay.References.EndToEndID, TraceNumber: cmp.Or(pay.References.ClearingID, pay.References.TransactionID, pay.References.UETR),
+		Remittance: cmp.Or(pay.Remittance, strings.Join(pay.CreditorReferences, " "))}
 }
 
 // cut returns the beginning of a text.

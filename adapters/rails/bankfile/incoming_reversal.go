@@ -14,8 +14,9 @@ import (
 )
 
 func (p *piece) receiptOf(e iso20022.Entry, pay iso20022.Payment, at time.Time) ports.RailReceipt {
-	return ports.RailReceipt{Payer: payerOf(pay), Receipt: transaction.Receipt{Rail: p.a.settings.receiptRail, PartnerID: pay.PartnerID,
-		Reference: referenceOf(pay, e.Text), Amount: pay.Amount, At: at}}
+	payer := payerOf(pay)
+	return ports.RailReceipt{Payer: payer, Receipt: transaction.Receipt{Rail: p.a.settings.receiptRail, PartnerID: pay.PartnerID,
+		Reference: referenceOf(pay, e.Text), Amount: pay.Amount, At: at, Originator: transaction.OriginatorOf(payer, originatorOf(pay))}}
 }
 
 // takeReversal passes on that money received was taken back. The bank names the original payment as it was named when it

@@ -1,6 +1,7 @@
 package bankfile
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -34,6 +35,7 @@ type payment struct {
 	amount     money.Amount
 	account    *account.External // nil if unknown
 	remittance string
+	addenda    string // of an ACH entry; empty for the end-to-end id
 	// settled: it was done, and is asked about.
 	settled bool
 }
@@ -96,7 +98,7 @@ func paymentsOf[T any](items []T, convert func(T) payment) []payment {
 func payoutPayment(p ports.Payout) payment {
 	return payment{kind: bankorder.Payout, platform: p.Transaction.Platform, subject: p.Transaction.ID.UUID(),
 		rail:   p.Transaction.DestinationRail,
-		amount: p.Transaction.Pricing.Received, account: &p.Account, remittance: remittanceOf(p.Transaction)}
+		amount: p.Transaction.Pricing.Received, account: &p.Account, remittance: remittanceOf(p.Transaction), addenda: p.Transaction.Remittance}
 }
 
 func collectionPayment(c ports.Collection) payment {
@@ -106,10 +108,7 @@ func collectionPayment(c ports.Collection) payment {
 }
 
 func remittanceOf(t transaction.Transaction) string {
-	if t.Description != "" {
-		return t.Description
-	}
-	return t.Reference
+	return cmp.Or(t.TextForBeneficiary(), t.Reference)
 }
 
 // call stores the orders of payments that have none, and returns what is known of each.
@@ -193,7 +192,7 @@ func (a *Adapter) orderOf(p payment, now time.Time) (bankorder.Order, string) {
 	o := bankorder.Order{Platform: p.platform, ID: bankorder.IDOf(p.kind, p.subject), Subject: p.subject, Kind: p.kind,
 		Connection: a.connection.Name,
 		Rail:       p.rail, Amount: p.amount, EndToEndID: bankorder.EndToEndIDOf(p.kind, p.subject), Counterparty: counterpartyOf(*p.account),
-		Remittance: p.remittance, State: bankorder.Queued, QueuedAt: now}
+		Remittance: p.remittance, Addenda: p.addenda, State: bankorder.Queued, QueuedAt: now}
 	o.Key = rail.ShortID(o.EndToEndID)
 	if p.rail == corridor.ACH {
 		o.Batch = a.batchOf(o)

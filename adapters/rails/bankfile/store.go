@@ -77,6 +77,7 @@ type orderDetails struct {
 	Address    *orderAddress     `json:"address,omitempty"`
 	Fields     map[string]string `json:"fields"`
 	Remittance string            `json:"remittance,omitempty"`
+	Addenda    string            `json:"addenda,omitempty"`
 }
 
 type orderAddress struct {
@@ -100,12 +101,12 @@ var ordersTable = schema.New("bank_orders", keyOfOrder, func(o *bankorder.Order)
 		sealed.JSON(sealed.BankOrdersDetails,
 			func() orderDetails {
 				c := o.Counterparty
-				return orderDetails{Name: c.Name, Business: c.Business, Fields: c.Fields, Remittance: o.Remittance,
+				return orderDetails{Name: c.Name, Business: c.Business, Fields: c.Fields, Remittance: o.Remittance, Addenda: o.Addenda,
 					Address: (*orderAddress)(c.Address)}
 			},
 			func(d orderDetails) {
 				o.Counterparty = bankorder.Counterparty{Name: d.Name, Business: d.Business, Fields: d.Fields, Address: (*party.Address)(d.Address)}
-				o.Remittance = d.Remittance
+				o.Remittance, o.Addenda = d.Remittance, d.Addenda
 			}),
 		{Name: "state", Field: &o.State}, {Name: "file_number", Field: schema.Optional(&o.File)},
 		{Name: "file_position", Field: schema.Optional(&o.Position)},

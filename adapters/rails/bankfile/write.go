@@ -205,7 +205,7 @@ func (e *entriesByBatch) of(batch string) iter.Seq2[nacha.Entry, error] {
 
 func entryOf(o bankorder.Order, sequence int) nacha.Entry {
 	fields := o.Counterparty.Fields
-	return nacha.Entry{Sequence: sequence, Key: o.Key, EndToEndID: o.EndToEndID, Routing: fields["routingNumber"],
+	return nacha.Entry{Sequence: sequence, Key: o.Key, EndToEndID: o.EndToEndID, Remittance: o.Addenda, Routing: fields["routingNumber"],
 		Account: fields["accountNumber"],
 		Savings: fields["bankAccountType"] == "SAVINGS", Amount: o.Amount, Name: o.Counterparty.Name}
 }

@@ -280,7 +280,7 @@ func (r *Rail) outcome(q request, p Payment, reason string, err error) ports.Out
 	case p.Address != q.address || p.Satoshis != q.amount.Minor:
 		return ports.Outcome{Verdict: ports.Unknown, Text: "The wallet has another payment with this id."}
 	case p.Status == Confirmed, p.Status == Final:
-		return ports.Outcome{Verdict: ports.Done, Accepted: true, PartnerID: p.TxID}
+		return ports.Outcome{Verdict: ports.Done, Accepted: true, PartnerID: p.TxID, TransactionHash: p.TxID}
 	case p.Batch != 0:
 		return ports.Outcome{Verdict: ports.Waiting, Accepted: true, Text: fmt.Sprintf("sent, waits for %d confirmations",
 			r.settings.confirmations), RetryAt: now.Add(waitSent)}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/big"
+	"strings"
 	"time"
 
 	"causeway/adapters/rails/feed"
@@ -45,9 +46,11 @@ func (r *Rail) Poll(ctx context.Context, cursor string) (ports.RailReport, error
 func (r *Rail) report(report *ports.RailReport, e Event) int64 {
 	switch e.Kind {
 	case Received:
-		report.Receipts = append(report.Receipts, ports.RailReceipt{Payer: r.payerAccount(e.Payer, e.Amount.Currency),
+		payer := r.payerAccount(e.Payer, e.Amount.Currency)
+		hash, _, _ := strings.Cut(e.PartnerID, ":")
+		report.Receipts = append(report.Receipts, ports.RailReceipt{Payer: payer,
 			Receipt: transaction.Receipt{Platform: e.Platform, Rail: r.rail, PartnerID: e.PartnerID, Reference: e.Reference,
-				Amount: e.Amount, At: e.At}})
+				Amount: e.Amount, At: e.At, Originator: transaction.OriginatorOf(payer, transaction.Originator{}), TransactionHash: hash}})
 	case Reversed:
 		report.Reversals = append(report.Reversals, ports.ReceiptReversal{Platform: e.Platform, Rail: r.rail, Receipt: e.Receipt,
 			PartnerID: e.PartnerID,

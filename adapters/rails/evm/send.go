@@ -197,7 +197,7 @@ func (r *Rail) outcome(t Transaction) ports.Outcome {
 		RetryAt: r.clock.Now().Add(r.retryDelay())}
 	switch t.State {
 	case Confirmed:
-		o = ports.Outcome{Verdict: ports.Done, PartnerID: eth.FormatHash(t.Hash)}
+		o = ports.Outcome{Verdict: ports.Done, PartnerID: eth.FormatHash(t.Hash), TransactionHash: eth.FormatHash(t.Hash)}
 		if until := t.UpdatedAt.Add(returnWatch); until.After(r.clock.Now()) {
 			o.RetryAt = until
 		}

@@ -139,7 +139,7 @@ func withoutReturns(o ports.Outcome) ports.Outcome {
 	case ports.Done:
 		o.RetryAt = o.ReturnedAt
 	case ports.Returned:
-		o = ports.Outcome{Verdict: ports.Done, PartnerID: o.PartnerID}
+		o = ports.Outcome{Verdict: ports.Done, PartnerID: o.PartnerID, TransactionHash: o.TransactionHash}
 	default:
 	}
 	return o

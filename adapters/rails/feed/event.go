@@ -3,6 +3,7 @@
 package feed
 
 import (
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -51,9 +52,11 @@ func (e Event) AddTo(report *ports.RailReport, on corridor.Rail) {
 	amount := money.Amount{Minor: e.Satoshis, Currency: money.BTC}
 	switch e.Kind {
 	case Receipt:
-		report.Receipts = append(report.Receipts, ports.RailReceipt{Receipt: transaction.Receipt{
-			Platform: e.Platform, Rail: on, PartnerID: e.PartnerID, Reference: e.Reference, Amount: amount, At: e.At,
-		}})
+		receipt := transaction.Receipt{Platform: e.Platform, Rail: on, PartnerID: e.PartnerID, Reference: e.Reference, Amount: amount, At: e.At}
+		if on == corridor.Bitcoin { // whose ids are those of outputs
+			receipt.TransactionHash, _, _ = strings.Cut(e.PartnerID, ":")
+		}
+		report.Receipts = append(report.Receipts, ports.RailReceipt{Receipt: receipt})
 	case Reversal:
 		report.Reversals = append(report.Reversals, ports.ReceiptReversal{
 			Platform: e.Platform, Rail: on, Receipt: e.Receipt, PartnerID: e.PartnerID, Text: e.Text, At: e.At,

@@ -44,6 +44,7 @@ type Payment struct {
 	Rail       string `json:"rail" maxLength:"40" doc:"The payment system or chain to use, such as SEPA. A refund takes the one that received the money."`
 	Reference  string `json:"reference,omitempty" doc:"Reference of the payment at the service; of a refund, what the payer wrote."`
 	Memo       string `json:"memo,omitempty" doc:"Text for the other side's statement. Shorten it to what the rail carries."`
+	Purpose    string `json:"purposeOfPayment,omitempty" maxLength:"40" doc:"Of a payout: what it is for, if the platform has said so, such as SALARY_PAYMENT."`
 	// Account is the beneficiary of a payout, the payer of a collection, and of a refund the payer, if known.
 	Account  *Account  `json:"account,omitempty" doc:"The account at the other side: the beneficiary's of a payout, the payer's of a collection and, if it is known, of a refund."`
 	Original *Original `json:"original,omitempty" doc:"Of a refund: the payment that had brought the money."`
@@ -109,8 +110,10 @@ type State struct {
 	Status    Status `json:"status" enum:"ACCEPTED,PENDING,SETTLED,REJECTED,RETURNED" doc:"ACCEPTED: it will be done. PENDING: not accepted yet; the partner goes on by itself. SETTLED: it was done. REJECTED: it will never be done, and no money has moved. RETURNED: it was done, and the money came back."`
 	Amount    Amount `json:"amount" doc:"The amount of the request."`
 	PartnerID string `json:"partnerId,omitempty" maxLength:"255" doc:"The partner's id of the payment, as its statements name it. Once given it does not change."`
-	Code      string `json:"code,omitempty" maxLength:"40" doc:"Reason of PENDING, REJECTED or RETURNED: the code of the rail if it has one, such as AC04 (ISO 20022) or R01 (Nacha). Required if REJECTED or RETURNED."`
-	Text      string `json:"text,omitempty" maxLength:"500" doc:"The reason in words, for operators. No personal data."`
+	// TransactionHash is for chains.
+	TransactionHash string `json:"transactionHash,omitempty" maxLength:"255" doc:"Hash of the transfer, if the rail is a chain and it is known."`
+	Code            string `json:"code,omitempty" maxLength:"40" doc:"Reason of PENDING, REJECTED or RETURNED: the code of the rail if it has one, such as AC04 (ISO 20022) or R01 (Nacha). Required if REJECTED or RETURNED."`
+	Text            string `json:"text,omitempty" maxLength:"500" doc:"The reason in words, for operators. No personal data."`
 
 	AcceptedAt           time.Time `json:"acceptedAt,omitzero" doc:"When it was accepted. Kept if it is rejected later."`
 	SettledAt            time.Time `json:"settledAt,omitzero" doc:"When it was done. Required if SETTLED or RETURNED."`
@@ -161,6 +164,11 @@ type ReceiptEvent struct {
 	Amount    Amount   `json:"amount" doc:"How much was received."`
 	Reference string   `json:"reference,omitempty" maxLength:"2000" doc:"What the payer wrote."`
 	Payer     *Account `json:"payer,omitempty" doc:"The account that it came from, if it is known."`
+
+	EndToEndID            string `json:"endToEndId,omitempty" maxLength:"255" doc:"The id that the payer has given to the payment."`
+	TraceNumber           string `json:"traceNumber,omitempty" maxLength:"255" doc:"The id of the payment in the payment system, such as the trace number of ACH."`
+	RemittanceInformation string `json:"remittanceInformation,omitempty" maxLength:"1000" doc:"What the payer wrote for the receiver, if the partner tells it apart from the reference."`
+	TransactionHash       string `json:"transactionHash,omitempty" maxLength:"255" doc:"Hash of the transfer, if the rail is a chain."`
 }
 
 // ReversalEvent is money that was taken back.

@@ -117,7 +117,8 @@ func (e Event) appendPayment(report *ports.RailReport) error {
 
 func (e Event) appendReceipt(report *ports.RailReport, p ident.Platform) error {
 	receipt := ports.RailReceipt{Receipt: transaction.Receipt{Platform: p, PartnerID: e.Receipt.PartnerID,
-		Reference: plaintext.Clean(e.Receipt.Reference, maxReference), At: e.At}}
+		Reference: plaintext.Clean(e.Receipt.Reference, maxReference), At: e.At,
+		TransactionHash: plaintext.Clean(e.Receipt.TransactionHash, transaction.MaxPartnerID)}}
 	var err error
 	if receipt.Rail, err = parseRail(e.Receipt.Rail); err != nil {
 		return err
@@ -132,6 +133,8 @@ func (e Event) appendReceipt(report *ports.RailReport, p ident.Platform) error {
 		}
 		receipt.Payer = &payer
 	}
+	receipt.Originator = transaction.OriginatorOf(receipt.Payer, transaction.Originator{EndToEndID: e.Receipt.EndToEndID,
+		TraceNumber: e.Receipt.TraceNumber, Remittance: e.Receipt.RemittanceInformation})
 	if !isPartnerID(e.Receipt.PartnerID) {
 		return errors.New("receipt.partnerId has 1 to 255 characters, none of them a control character")
 	}

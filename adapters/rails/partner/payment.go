@@ -26,7 +26,8 @@ func newPayment(kind Kind, id uuid.UUID, p ident.Platform, amount money.Amount) 
 func newPayout(p ports.Payout) Payment {
 	t := p.Transaction
 	out := newPayment(Payout, t.ID.UUID(), t.Platform, t.Pricing.Received)
-	out.Rail, out.Reference, out.Memo, out.Account = t.DestinationRail.PublicName(), t.Reference, t.Description, newAccount(p.Account)
+	out.Rail, out.Reference, out.Memo, out.Account = t.DestinationRail.PublicName(), t.Reference, t.TextForBeneficiary(), newAccount(p.Account)
+	out.Purpose = t.Purpose
 	return out
 }
 
@@ -159,8 +160,9 @@ func (s State) check(p Payment, now time.Time) error {
 			return fmt.Errorf("%s is before 2000 or in the future", name)
 		}
 	}
-	if !isText(s.PartnerID, transaction.MaxPartnerID) || !isText(s.Code, transaction.MaxPartnerCode) {
-		return errors.New("partnerId or code is too long or has control characters")
+	if !isText(s.PartnerID, transaction.MaxPartnerID) || !isText(s.Code, transaction.MaxPartnerCode) ||
+		!isText(s.TransactionHash, transaction.MaxPartnerID) {
+		return errors.New("partnerId, transactionHash or code is too long or has control characters")
 	}
 	return nil
 }
@@ -175,7 +177,7 @@ func refusalOf(kind Kind, code string) transaction.Refusal {
 
 // outcome returns the outcome that a state has. began is when the payment became due, zero if unknown.
 func (r *Rail) outcome(kind Kind, s State, began, now time.Time) ports.Outcome {
-	o := ports.Outcome{PartnerID: s.PartnerID, Code: s.Code, Text: plaintext.Clean(s.Text, transaction.MaxPartnerText),
+	o := ports.Outcome{PartnerID: s.PartnerID, Code: s.Code, TransactionHash: s.TransactionHash, Text: plaintext.Clean(s.Text, transaction.MaxPartnerText),
 		Accepted: !s.AcceptedAt.IsZero()}
 	switch s.Status {
 	case Settled:
