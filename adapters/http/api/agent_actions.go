@@ -37,6 +37,7 @@ type agentTransferDetails struct {
 	SourceAccountID      string           `json:"sourceAccountId" doc:"Id of the account that pays." example:"InternalAccount:0199f0a4-1c2d-7d3e-8f4a-5b6c7d8e9f03"`
 	DestinationAccountID string           `json:"destinationAccountId" doc:"Id of the account that receives." example:"ExternalAccount:0199f0a3-0d9a-7c2f-8a47-5b7f8f2f9c02"`
 	PaymentRail          string           `json:"paymentRail,omitempty" doc:"TRANSFER_OUT only: the requested payment rail, if any." example:"ACH"`
+	RemittanceInfo       string           `json:"remittanceInformation,omitempty" doc:"TRANSFER_OUT that waits or has waited for approval only: what the beneficiary is to read." example:"Invoice 2026-0117"`
 }
 
 // Enum fields of an action; core defines their values.
@@ -67,7 +68,7 @@ func renderAgentAction(a payments.AgentAction) agentActionBody {
 	}
 	if t := a.Transfer; t != nil {
 		body.TransferDetails = &agentTransferDetails{Amount: httpapi.Minor(t.Amount.Minor), Currency: httpapi.Currency(t.Amount.Currency),
-			SourceAccountID: t.Internal.String(), DestinationAccountID: t.External.String(), PaymentRail: string(t.Rail)}
+			SourceAccountID: t.Internal.String(), DestinationAccountID: t.External.String(), PaymentRail: string(t.Rail), RemittanceInfo: t.Remittance}
 		if a.Type == agent.TransferIn {
 			body.TransferDetails.SourceAccountID, body.TransferDetails.DestinationAccountID = t.External.String(), t.Internal.String()
 		}

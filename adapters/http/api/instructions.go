@@ -29,8 +29,14 @@ func renderInstructions(instructions []account.Instruction, webhook bool) []paym
 		reference, found := info["reference"]
 		if network := networkOf(info["accountType"]); network != "" {
 			info = withField(info, "cryptoNetwork", network)
+			if chain := corridor.RailNamed(network).OnChainNetwork(); chain != "" {
+				info = withField(info, "network", chain)
+			}
 		} else if found && webhook {
 			info = withField(info, "referenceCode", reference)
+		}
+		if rail := preferredRail(info["paymentRails"]); rail != "" {
+			info = withField(info, "rail", rail)
 		}
 		bodies[i] = paymentInstructions{InstructionsNotes: instruction.Notes, IsPlatformAccount: instruction.PlatformAccount,
 			AccountOrWalletInfo: httpapi.NewUnion[paymentAccountInfo](info)}
@@ -43,6 +49,22 @@ func networkOf(accountType any) string {
 	name, _ := accountType.(string)
 	if spec, found := account.Spec(account.Type(name)); found && spec.IsWallet() {
 		return spec.Rails()[0].PublicName()
+	}
+	return ""
+}
+
+// preferredRail returns the first of the payment rails of an account: the fastest.
+func preferredRail(rails any) string {
+	switch list := rails.(type) {
+	case []string:
+		if len(list) > 0 {
+			return list[0]
+		}
+	case []any: // as it was stored
+		if len(list) > 0 {
+			name, _ := list[0].(string)
+			return name
+		}
 	}
 	return ""
 }
@@ -89,6 +111,10 @@ func paymentBranch(t account.TypeSpec) httpapi.Branch {
 			httpapi.Field{Name: "assetType", Description: "Asset to send.", Enum: toStrings(t.Currencies), Example: string(t.Currencies[0])},
 			httpapi.Field{Name: "cryptoNetwork", Description: "Network to send it on, as in the source of a quote.",
 				Enum: corridor.PublicNames(t.Rails()), Example: t.Rails()[0].PublicName()})
+		if chain := t.Rails()[0].OnChainNetwork(); chain != "" {
+			branch.Fields = append(branch.Fields, httpapi.Field{Name: "network", Description: "The blockchain, as in onChainTransaction.",
+				Enum: []string{chain}, Example: chain})
+		}
 		return branch
 	}
 	branch.Fields = append(branch.Fields,
@@ -97,6 +123,10 @@ func paymentBranch(t account.TypeSpec) httpapi.Branch {
 		httpapi.Field{Name: "referenceCode", Description: "Same as reference; in webhooks only."},
 		httpapi.Field{Name: "accountHolderName", Description: "Name of the account holder."},
 		httpapi.Field{Name: "paymentRails", Description: "Payment rails that reach the account.", Schema: stringListSchema()})
+	if _, found := t.Field("rail"); !found {
+		branch.Fields = append(branch.Fields, httpapi.Field{Name: "rail", Description: "Fastest payment rail that reaches the account."})
+	}
+	branch.Fields = append(branch.Fields, httpapi.Field{Name: "bankAddress", Description: "Address of the bank, for payers that need it."})
 	if slices.Contains(t.Rails(), corridor.PIX) {
 		branch.Fields = append(branch.Fields, httpapi.Field{Name: "qrCode", Description: "PIX code to scan or copy. It contains the reference."})
 	}

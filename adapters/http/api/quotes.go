@@ -33,7 +33,8 @@ type quoteRequest struct {
 	LockedCurrencyAmount httpapi.Minor                   `json:"lockedCurrencyAmount" minimum:"1" maximum:"9000000000000000" doc:"Fixed amount, in the smallest unit of that side's currency." example:"10050"`
 	ImmediatelyExecute   bool                            `json:"immediatelyExecute,omitempty" doc:"Whether to execute the quote when it is created. The source must be an account. If execution fails (INSUFFICIENT_BALANCE), no money moves." default:"false"`
 	Description          string                          `json:"description,omitempty" maxLength:"500" doc:"Your note. It is copied to the transaction." example:"Savings plan, March"`
-	PurposeOfPayment     string                          `json:"purposeOfPayment,omitempty" enum:"GIFT,SELF,GOODS_OR_SERVICES,EDUCATION,HEALTH_OR_MEDICAL,REAL_ESTATE_PURCHASE,TAX_PAYMENT,LOAN_PAYMENT,UTILITY_BILL,DONATION,TRAVEL,OTHER" doc:"Purpose of the payment. Required for payments to accounts in India and Nigeria."`
+	RemittanceInfo       string                          `json:"remittanceInformation,omitempty" maxLength:"80" doc:"What the beneficiary reads about the payment, on the rails that carry a text. Without it they carry your description." example:"Invoice 2026-0117"`
+	PurposeOfPayment     string                          `json:"purposeOfPayment,omitempty" enum:"GIFT,SELF,GOODS_OR_SERVICES,EDUCATION,HEALTH_OR_MEDICAL,REAL_ESTATE_PURCHASE,TAX_PAYMENT,LOAN_PAYMENT,UTILITY_BILL,DONATION,TRAVEL,FAMILY_SUPPORT,SALARY_PAYMENT,OTHER" doc:"Purpose of the payment. Required for payments to accounts in India and Nigeria."`
 	PlatformFeeOverride  *platformFeeOverride            `json:"platformFeeOverride,omitempty" doc:"Fee that you charge for this payment, in place of that of feeConfigs in your configuration. Zero charges none."`
 	SCAFactor            string                          `json:"scaFactor,omitempty" enum:"SMS_OTP,TOTP,PASSKEY" doc:"Factor with which the payer will authorise the payment, if it has to. Defaults to the first that it has. TOTP is not accepted for payments."`
 	SenderCustomerInfo   map[string]string               `json:"senderCustomerInfo,omitempty" doc:"Information about the payer for the receiving institution, keyed by the field names in the lookup's requiredPayerDataFields. Mandatory fields are required."`
@@ -141,7 +142,7 @@ func paymentRails() []string {
 func (b quoteRequest) request(p ident.Platform) (quote.Request, error) {
 	r := quote.Request{
 		Platform: p, Side: quote.Side(b.LockedCurrencySide), Amount: int64(b.LockedCurrencyAmount),
-		Description: b.Description, Purpose: b.PurposeOfPayment, ExecuteImmediately: b.ImmediatelyExecute,
+		Description: b.Description, Purpose: b.PurposeOfPayment, Remittance: b.RemittanceInfo, ExecuteImmediately: b.ImmediatelyExecute,
 		Lookup: b.LookupID.Value, Payer: b.SenderCustomerInfo, Factor: sca.Factor(b.SCAFactor),
 		Source: quote.Source{Currency: money.Currency(b.Source.Text("currency")),
 			Network: string(corridor.RailNamed(b.Source.Text("cryptoNetwork")))},
@@ -212,6 +213,7 @@ type quoteBody struct {
 	PaymentInstructions  []paymentInstructions         `json:"paymentInstructions,omitempty" doc:"Ways to fund the quote just in time: paying any one of them runs the quote. For an embedded wallet: what its owner has to sign."`
 	TransactionID        httpapi.ID[ident.Transaction] `json:"transactionId" doc:"Id of the transaction, which is created with the quote."`
 	Description          string                        `json:"description,omitempty" doc:"Your note."`
+	RemittanceInfo       string                        `json:"remittanceInformation,omitempty" doc:"What the beneficiary reads about the payment."`
 	Counterparty         map[string]string             `json:"counterpartyInformation,omitempty" doc:"Information about the receiver, keyed by the field names in your configuration."`
 	RateDetails          rateDetails                   `json:"rateDetails" doc:"Breakdown of the rate and fees."`
 	SCAChallenge         *scaChallengeBody             `json:"scaChallenge,omitempty" readOnly:"true" doc:"PENDING_AUTHORIZATION only: what the payer is asked to prove. Answer it with POST /quotes/{quoteId}/authorize. Lists of quotes leave it out."`
@@ -253,9 +255,17 @@ func renderQuote(withStatus quote.WithStatus) quoteBody {
 		ExchangeRate: httpapi.Decimal{Rate: q.Pricing.ReceiverRate(q.UMA)}, FeesIncluded: minor(q.Pricing.Fees),
 		PlatformFees:        minor(q.Pricing.PlatformFees),
 		PaymentInstructions: renderInstructions(q.Instructions, false), TransactionID: httpapi.NewID(q.Transaction),
-		Description: q.Description, Counterparty: q.Counterparty, RateDetails: renderRateDetails(q.Pricing, q.UMA),
+		Description: q.Description, RemittanceInfo: q.Remittance, Counterparty: q.Counterparty, RateDetails: renderRateDetails(q.Pricing, q.UMA),
 		SCAChallenge: renderSCAChallenge(withStatus.Challenge),
 	}
+}
+
+// renderNewQuote renders a quote that was created: 202 if nothing happens before its payer has authorised it.
+func renderNewQuote(q quote.WithStatus) httpapi.Reply {
+	if q.Status == quote.PendingAuthorization {
+		return httpapi.Reply{Status: 202, Body: renderQuote(q)}
+	}
+	return httpapi.Reply{Status: 201, Body: renderQuote(q)}
 }
 
 type listQuotesParams struct {
@@ -286,7 +296,9 @@ type quoteExecutionRequest struct {
 func registerQuotes(a *httpapi.API, service Quotes, executor Payments) {
 	type createInput struct{ Body quoteRequest }
 	httpapi.Post(a, httpapi.Operation{
-		ID: "createQuote", Path: "/quotes", Tag: tagQuotes, Summary: "Create a quote", Status: 201, Permission: platform.Transact,
+		ID: "createQuote", Path: "/quotes", Tag: tagQuotes, Summary: "Create a quote", Permission: platform.Transact,
+		Outcomes: []httpapi.Outcome{{Status: 201, Body: quoteBody{}, Description: "The quote."},
+			{Status: 202, Body: quoteBody{}, Description: "The quote, which its payer has to authorise: see its scaChallenge."}},
 		Description: "Locks a rate and fees until `expiresAt`. If the source is an account, execute the quote before then. " +
 			"Otherwise it is funded just in time: follow its `paymentInstructions`, with the exact amount and reference, before " +
 			"`expiresAt`; the quote runs when the payment arrives. A payment is late if it reaches the partner after `expiresAt`; one that " +
@@ -294,7 +306,7 @@ func registerQuotes(a *httpapi.API, service Quotes, executor Payments) {
 			"the quote even if it is reported later. If the source is an embedded wallet, which must hold the amount already " +
 			"(`INSUFFICIENT_FUNDS`), have its owner sign `payloadToSign` of the " +
 			"`paymentInstructions` before you execute the quote.\n\nA customer who needs strong customer authentication authorises the payment: " +
-			"without an account that pays, the quote is `PENDING_AUTHORIZATION` and has a `scaChallenge` instead of `paymentInstructions`.",
+			"without an account that pays, the response is 202, and the quote is `PENDING_AUTHORIZATION` and has a `scaChallenge` instead of `paymentInstructions`.",
 		Errors: []fault.Code{fault.UserNotFound, fault.UserNotReady, fault.EndUserTermsNotAccepted, fault.CustomerDeleted,
 			fault.ExternalAccountVerificationRequired,
 			fault.InternalAccountNotFound,
@@ -309,7 +321,7 @@ func registerQuotes(a *httpapi.API, service Quotes, executor Payments) {
 			return quote.WithStatus{}, err
 		}
 		return service.CreateQuote(ctx, request, call.IdempotentRequest)
-	}, renderQuote)
+	}, renderNewQuote)
 
 	type getParams struct {
 		QuoteID httpapi.ID[ident.Quote] `path:"quoteId" doc:"Id of the quote."`

@@ -38,6 +38,25 @@ type sandboxSendRequest struct {
 	QuoteID        *httpapi.ID[ident.Quote] `json:"quoteId,omitempty" doc:"Id of the quote to pay. Required unless reference is given."`
 	CurrencyCode   string                   `json:"currencyCode" pattern:"^[A-Z0-9]{3,5}$" patternDescription:"a currency code in upper case" doc:"Currency of the payment: the sending currency of the quote, or the currency of the account." example:"USD"`
 	CurrencyAmount *httpapi.Minor           `json:"currencyAmount,omitempty" minimum:"1" maximum:"9000000000000000" doc:"Amount of the payment, in the smallest unit. Required for an account. Defaults to the exact amount of the quote; send another amount to test an incorrect payment." example:"10050"`
+	Originator     *sandboxOriginator       `json:"originator,omitempty" doc:"Who sends the payment, as a bank would report it. It is then in the source of the transaction."`
+}
+
+type sandboxOriginator struct {
+	AccountHolderName     string `json:"accountHolderName,omitempty" maxLength:"140" doc:"Name of the payer." example:"Ana Silva"`
+	AccountIdentifier     string `json:"accountIdentifier,omitempty" maxLength:"140" doc:"Number of the payer's account. Transactions show the last characters." example:"DE89370400440532013000"`
+	BankName              string `json:"bankName,omitempty" maxLength:"140" doc:"Name of the payer's bank." example:"Commerzbank"`
+	BankIdentifier        string `json:"bankIdentifier,omitempty" maxLength:"140" doc:"BIC of the payer's bank, or its number in the payment system." example:"COBADEFFXXX"`
+	RemittanceInformation string `json:"remittanceInformation,omitempty" maxLength:"140" doc:"What the payer wrote." example:"4T9K2M7PXQ3A"`
+	EndToEndID            string `json:"endToEndId,omitempty" maxLength:"140" doc:"Id that the payer has given to the payment." example:"INV-2026-0117"`
+	TraceNumber           string `json:"traceNumber,omitempty" maxLength:"140" doc:"Id of the payment in the payment system." example:"021000020000001"`
+}
+
+func (o *sandboxOriginator) originator() *transaction.Originator {
+	if o == nil {
+		return nil
+	}
+	return transaction.OriginatorOf(nil, transaction.Originator{Name: o.AccountHolderName, Account: o.AccountIdentifier, BankName: o.BankName,
+		Bank: o.BankIdentifier, EndToEndID: o.EndToEndID, TraceNumber: o.TraceNumber, Remittance: o.RemittanceInformation})
 }
 
 // Resolve reports a missing reference with the other fields that are missing.
@@ -68,7 +87,7 @@ func registerSandbox(a *httpapi.API, service Sandbox) {
 			quote = in.Body.QuoteID.Value
 		}
 		payment := payments.SendRequest{Reference: in.Body.Reference, Quote: quote,
-			Currency: money.Currency(in.Body.CurrencyCode)}
+			Currency: money.Currency(in.Body.CurrencyCode), Originator: in.Body.Originator.originator()}
 		if in.Body.CurrencyAmount != nil {
 			amount := int64(*in.Body.CurrencyAmount)
 			payment.Amount = &amount

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -38,6 +39,7 @@ type Payments interface {
 type transactionBody struct {
 	ID                  httpapi.ID[ident.Transaction] `json:"id" doc:"Id of the transaction."`
 	Status              string                        `json:"status" enum:"PENDING,PENDING_AUTHORIZATION,PROCESSING,COMPLETED,FAILED,EXPIRED" doc:"Status of the transaction. PENDING: awaiting funding. PENDING_AUTHORIZATION: the payer has to authorise it, with POST /quotes/{quoteId}/authorize. PROCESSING: being delivered. COMPLETED: delivered. FAILED: not delivered. EXPIRED: not funded in time. A COMPLETED transaction becomes FAILED if the beneficiary's bank returns the payment."`
+	PendingReason       string                        `json:"pendingReason,omitempty" enum:"COMPLIANCE_REVIEW,COUNTERPARTY_INFORMATION_REQUIRED" doc:"PENDING and PROCESSING only: why the payment waits for somebody. COMPLIANCE_REVIEW: an operator of the service reviews it before it leaves. COUNTERPARTY_INFORMATION_REQUIRED: approve it with receiverCustomerInfo, which the sending institution requires."`
 	Type                string                        `json:"type" enum:"OUTGOING,INCOMING" doc:"Direction: OUTGOING if the customer sends, INCOMING if the customer receives."`
 	Direction           string                        `json:"direction" enum:"CREDIT,DEBIT" doc:"CREDIT if the customer receives, as INCOMING payments, and DEBIT if the customer sends."`
 	Source              paymentSource                 `json:"source" doc:"Source of the funds."`
@@ -48,6 +50,10 @@ type transactionBody struct {
 	PlatformCustomerID  string                        `json:"platformCustomerId" doc:"Your id for the customer. Empty for transactions of your platform."`
 	SettledAt           *httpapi.Time                 `json:"settledAt,omitempty" doc:"Time the beneficiary received the funds. Absent before."`
 	ExpectedSettlement  *httpapi.Time                 `json:"expectedSettlementAt,omitempty" doc:"OUTGOING only: time by which the beneficiary is expected to have the funds, by the cut-off and the business days of the rail. Present once a payout has been handed over and has not settled at once."`
+	SettlementTimeline  int64                         `json:"settlementTimelineSeconds,omitempty" doc:"OUTGOING only: seconds from createdAt to expectedSettlementAt." example:"86400"`
+	PaymentRail         string                        `json:"paymentRail,omitempty" doc:"OUTGOING only: payment rail of the payout, as of the destination." example:"RTP"`
+	RailSelectionMode   string                        `json:"railSelectionMode,omitempty" enum:"AUTO,MANUAL" doc:"OUTGOING to a bank account or mobile wallet only: whether the service has chosen the payment rail, or your request. Omitted for payments of before September 2026."`
+	RemittanceInfo      string                        `json:"remittanceInformation,omitempty" doc:"OUTGOING only: what the beneficiary reads about the payment, as you have given it." example:"Invoice 2026-0117"`
 	CreatedAt           httpapi.Time                  `json:"createdAt" doc:"Time the transaction was created."`
 	UpdatedAt           httpapi.Time                  `json:"updatedAt" doc:"Time of the last change."`
 	ReceiptConfirmedAt  *httpapi.Time                 `json:"receiptDeliveryConfirmedAt,omitempty" doc:"Time at which you have given the payer a receipt, as you have confirmed it."`
@@ -60,7 +66,7 @@ type transactionBody struct {
 	PaymentInstructions []paymentInstructions         `json:"paymentInstructions,omitempty" doc:"Ways to fund the transaction just in time."`
 	Refund              *refundBody                   `json:"refund,omitempty" doc:"Refund to the payer, if the payment could not be delivered."`
 	RateDetails         *rateDetails                  `json:"rateDetails,omitempty" doc:"Breakdown of the rate and fees. Omitted for incoming payments without conversion."`
-	Reconciliation      *reconciliationInstructions   `json:"reconciliationInstructions,omitempty" doc:"INCOMING only: how to identify the payment in your own records."`
+	Reconciliation      *reconciliationInstructions   `json:"reconciliationInstructions,omitempty" doc:"INCOMING, and OUTGOING with a transactionHash: how to identify the payment in your own records."`
 	Counterparty        map[string]string             `json:"counterpartyInformation,omitempty" doc:"Information about the counterparty, keyed by the field names in your configuration." example:"{\"FULL_NAME\": \"Ana Silva\"}"`
 	SenderUMA           string                        `json:"senderUmaAddress,omitempty" doc:"UMA address of the sender, for UMA payments." example:"$ana@bank.example"`
 	ReceiverUMA         string                        `json:"receiverUmaAddress,omitempty" doc:"UMA address of the receiver, for UMA payments." example:"$bo@bank.example"`
@@ -83,7 +89,8 @@ type refundBody struct {
 }
 
 type reconciliationInstructions struct {
-	Reference string `json:"reference" doc:"Reference in the memo of the payment." example:"4T9K2M7PXQ3A"`
+	Reference       string `json:"reference" doc:"Reference in the memo of the payment." example:"4T9K2M7PXQ3A"`
+	TransactionHash string `json:"transactionHash,omitempty" deprecated:"true" doc:"Hash of the transfer on a blockchain, as in onChainTransaction of the source or destination, which replaces it."`
 }
 
 type customerInfoField struct {
@@ -106,7 +113,8 @@ func renderTransaction(t transaction.Transaction) transactionBody {
 func newTransactionBody(t transaction.Transaction, webhook bool) transactionBody {
 	body := transactionBody{
 		ID: httpapi.NewID(t.ID), Status: string(t.State.Status), Type: string(t.Type), Direction: string(t.Type.Direction()),
-		Source: renderSource(t.Source), Destination: withPaymentRail(renderDestination(t.Destination), t.DestinationRail),
+		PendingReason: string(t.PendingReason()),
+		Source:        renderTransactionSource(t), Destination: withPaymentRail(renderDestination(t.Destination), t.DestinationRail),
 		ReceivedAmount: renderAmount(t.ReceiverAmount()),
 		CustomerID:     ownerID(t.Platform, t.Customer), PlatformCustomerID: t.PlatformCustomerID,
 		SettledAt: optionalTime(t.SettledAt), ExpectedSettlement: optionalTime(t.ExpectedSettlementAt), CreatedAt: httpapi.NewTime(t.CreatedAt),
@@ -117,11 +125,12 @@ func newTransactionBody(t transaction.Transaction, webhook bool) transactionBody
 		PartnerCode: t.Rejection.Code, PartnerText: t.Rejection.Text,
 		WalletTravelRule: renderTravelRule(t.TravelRule),
 	}
+	body.Destination.OnChainTransaction = renderOnChain(t.DestinationHash, t.DestinationRail)
 	if t.Approval != nil {
 		body.RejectionReason = t.Approval.Note
 	}
 	if t.Type == transaction.Incoming {
-		body.Reconciliation = &reconciliationInstructions{t.Reference}
+		body.Reconciliation = &reconciliationInstructions{t.Reference, t.SourceHash}
 		if t.UMA != nil {
 			details := renderRateDetails(t.Pricing, t.UMA)
 			body.RateDetails, body.TravelRule = &details, t.UMA.TravelRule
@@ -132,6 +141,11 @@ func newTransactionBody(t transaction.Transaction, webhook bool) transactionBody
 	rate := httpapi.Decimal{Rate: t.Pricing.ReceiverRate(t.UMA)}
 	body.SentAmount, body.ExchangeRate, body.Fees, body.RateDetails = &sent, &rate, &fees, &details
 	body.PlatformFees = minor(t.Pricing.PlatformFees)
+	body.SettlementTimeline, body.PaymentRail = int64(t.SettlementTimeline().Seconds()), body.Destination.PaymentRail
+	body.RailSelectionMode, body.RemittanceInfo = string(t.RailSelection), t.Remittance
+	if hash := cmp.Or(t.DestinationHash, t.SourceHash); hash != "" {
+		body.Reconciliation = &reconciliationInstructions{t.Reference, hash}
+	}
 	if t.Refund != nil {
 		body.Refund = &refundBody{Reference: t.Refund.Reference, Amount: renderAmount(t.Refund.Amount),
 			InitiatedAt: httpapi.NewTime(t.Refund.InitiatedAt), SettledAt: optionalTime(t.Refund.SettledAt),

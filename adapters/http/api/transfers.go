@@ -12,9 +12,11 @@ import (
 )
 
 type transferOutRequest struct {
-	Source      internalAccountReference `json:"source" doc:"Source of the funds."`
-	Destination transferOutDestination   `json:"destination" doc:"Destination of the funds."`
-	Amount      httpapi.Minor            `json:"amount" minimum:"1" maximum:"9000000000000000" doc:"Amount, in the smallest unit of the currency." example:"10000"`
+	Source           internalAccountReference `json:"source" doc:"Source of the funds."`
+	Destination      transferOutDestination   `json:"destination" doc:"Destination of the funds."`
+	Amount           httpapi.Minor            `json:"amount" minimum:"1" maximum:"9000000000000000" doc:"Amount, in the smallest unit of the currency." example:"10000"`
+	RemittanceInfo   string                   `json:"remittanceInformation,omitempty" maxLength:"80" doc:"What the beneficiary reads about the payment, on the rails that carry a text." example:"Invoice 2026-0117"`
+	PurposeOfPayment string                   `json:"purposeOfPayment,omitempty" enum:"GIFT,SELF,GOODS_OR_SERVICES,EDUCATION,HEALTH_OR_MEDICAL,REAL_ESTATE_PURCHASE,TAX_PAYMENT,LOAN_PAYMENT,UTILITY_BILL,DONATION,TRAVEL,FAMILY_SUPPORT,SALARY_PAYMENT,OTHER" doc:"Purpose of the payment, for partners that ask for it."`
 }
 
 // transferOutDestination is an external account, with the rail to reach it.
@@ -31,7 +33,7 @@ type transferInRequest struct {
 
 func (r transferOutRequest) transfer(p ident.Platform) transaction.TransferOut {
 	return transaction.TransferOut{Platform: p, From: r.Source.AccountID.Value, To: r.Destination.AccountID.Value,
-		Amount: int64(r.Amount), Rail: corridor.RailNamed(r.Destination.PaymentRail)}
+		Amount: int64(r.Amount), Rail: corridor.RailNamed(r.Destination.PaymentRail), Remittance: r.RemittanceInfo, Purpose: r.PurposeOfPayment}
 }
 
 func (r transferInRequest) transfer(p ident.Platform) transaction.TransferIn {
