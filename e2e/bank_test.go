@@ -95,11 +95,14 @@ func (e *bankEnv) pay(cents int64) string {
 	e.t.Helper()
 	quote := e.post("/quotes", object{"source": object{"customerId": e.customer, "currency": "EUR"},
 		"destination":        object{"destinationType": "ACCOUNT", "accountId": e.account},
-		"lockedCurrencySide": "RECEIVING", "lockedCurrencyAmount": cents}).wantStatus(201)
+		"lockedCurrencySide": "RECEIVING", "lockedCurrencyAmount": cents, "remittanceInformation": remittanceOf(cents)}).wantStatus(201)
 	e.do(e.bank.Book(banktest.Movement{Reference: "IN-" + paymentReference(quote), Credit: true, Cents: quote.int("totalSendingAmount"),
-		Name: "Max Payer", IBAN: "ES9121000418450200051332", Text: paymentReference(quote)}))
+		Name: "Max Payer", IBAN: "ES9121000418450200051332", Text: paymentReference(quote), EndToEndID: "E2E-" + paymentReference(quote)}))
 	return quote.text("transactionId")
 }
+
+// remittanceOf is what the beneficiary of a payment reads.
+func remittanceOf(cents int64) string { return fmt.Sprintf("Invoice of %d cents", cents) }
 
 func (e *bankEnv) do(err error) {
 	e.t.Helper()
@@ -161,11 +164,18 @@ func TestBank_MoneyComesInAndGoesOut(t *testing.T) {
 	// A quote is paid by money that a camt.054 names, and its payout is an order in a pain.001 that a pain.002 settles. A
 	// payout that comes back in a later camt.054 is refunded to the account that the money came from. One that the bank
 	// rejects is refunded too. Both have the code of the bank. The closing balance of the camt.053 is what the ledger says.
+	// The beneficiary reads the text of the platform, and the transaction names the payer.
 	e := newBankEnv(t)
 	paid, returned, rejected := e.pay(50_00), e.pay(60_00), e.pay(70_00)
 	orders := e.awaitOrders(bankorder.Payout, paid, returned, rejected)
-	if o := orders[0]; o.Cents != 50_00 || o.IBAN != "FR1420041010050500013M02606" {
+	if o := orders[0]; o.Cents != 50_00 || o.IBAN != "FR1420041010050500013M02606" || o.Text != remittanceOf(50_00) {
 		t.Errorf("the bank was given %+v", o)
+	}
+	known := e.get("/transactions/" + paid).wantStatus(200).wantValues(map[string]any{
+		"source.accountHolderName": "Max Payer", "source.accountIdentifier": "****1332", "source.paymentRail": "SEPA", "paymentRail": "SEPA",
+		"railSelectionMode": "AUTO", "remittanceInformation": remittanceOf(50_00)})
+	if reference := known.text("source.remittanceInformation"); known.text("source.endToEndId") != "E2E-"+reference {
+		t.Errorf("the source is %s", known.body)
 	}
 	e.settle(orders[0])
 	e.settle(orders[1])

@@ -1,6 +1,7 @@
 package exports
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,9 +79,7 @@ func (n *narrative) describePending(ctx context.Context, yield func(statement.Mo
 		}
 		m.Net, m.Refunded = n.refunded.net(e.Transaction)
 		if payment, ok := payments[e.Transaction]; ok {
-			if payment.Description != "" {
-				m.Note = payment.Description
-			}
+			m.Note = cmp.Or(payment.TextForBeneficiary(), m.Note)
 			if !ledger.IsFee(other) && other != ledger.IncomeRounding {
 				if m.Counterparty, err = n.counterparty(ctx, payment); err != nil {
 					return err
@@ -127,7 +126,11 @@ func (n *narrative) counterparty(ctx context.Context, payment transaction.Transa
 	if payment.Type == transaction.Incoming {
 		other = payment.Source
 	}
-	for _, name := range []string{payment.Counterparty["FULL_NAME"], payment.Counterparty["COMPANY_LEGAL_NAME"], other.UMA} {
+	originator := ""
+	if payment.Type == transaction.Incoming && payment.Originator != nil {
+		originator = payment.Originator.Name
+	}
+	for _, name := range []string{payment.Counterparty["FULL_NAME"], payment.Counterparty["COMPANY_LEGAL_NAME"], originator, other.UMA} {
 		if name != "" {
 			return name, nil
 		}

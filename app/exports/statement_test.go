@@ -130,9 +130,10 @@ func newFakeLedger(n int, transactions ...transaction.Transaction) *fakeLedger {
 
 func TestStatement_NamesCounterparty(t *testing.T) {
 	t.Parallel()
-	// A movement names its counterparty: by what the platform said, by its address, or by the
-	// beneficiary of the account. Each account is read once.
-	d := newFakeLedger(1200,
+	// A movement names its counterparty: by what the platform or the bank said, by its address, or by the
+	// beneficiary of the account. Each account is read once. What the beneficiary reads is the note.
+	d := newFakeLedger(1600,
+		transaction.Transaction{Type: transaction.Incoming, Originator: &transaction.Originator{Name: "Ed Originator"}, Remittance: "Invoice 7"},
 		transaction.Transaction{Type: transaction.Outgoing, Counterparty: map[string]string{"FULL_NAME": "Cy Counterparty"},
 			Destination: transaction.Endpoint{UMA: "$no@no"}},
 		transaction.Transaction{Type: transaction.Outgoing, Destination: transaction.Endpoint{UMA: "$di@bank.example"}, Description: "Lunch"},
@@ -141,7 +142,8 @@ func TestStatement_NamesCounterparty(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"Cy Counterparty", "$di@bank.example", "Bo Beneficiary", "<small>Lunch</small>"} {
+	for _, name := range []string{"Cy Counterparty", "$di@bank.example", "Bo Beneficiary", "<small>Lunch</small>", "Ed Originator",
+		"<small>Invoice 7</small>"} {
 		if n := strings.Count(text, name); n < 300 {
 			t.Errorf("%s occurs %d times", name, n)
 		}
@@ -149,7 +151,7 @@ func TestStatement_NamesCounterparty(t *testing.T) {
 	if !strings.Contains(text, "Issued by Acme Payments Ltd") {
 		t.Error("the statement does not name the company")
 	}
-	if d.externalAccountReads != 1 || strings.Contains(text, "$no@no") || strings.Count(text, "<tr") != 1200+3 {
+	if d.externalAccountReads != 1 || strings.Contains(text, "$no@no") || strings.Count(text, "<tr") != 1600+3 {
 		t.Errorf("read %d times, %d rows", d.externalAccountReads, strings.Count(text, "<tr"))
 	}
 }

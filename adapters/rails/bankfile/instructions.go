@@ -48,6 +48,9 @@ func (a *Adapter) accountInfo(currency money.Currency, holder, reference string)
 	default:
 		info["accountType"], info["iban"], info["country"] = string(account.SWIFTAccount), a.settings.iban, a.settings.iban[:2]
 	}
+	if a.settings.bankAddress != "" {
+		info["bankAddress"] = a.settings.bankAddress
+	}
 	if a.settings.bic != "" && a.settings.iban != "" {
 		info["swiftCode"] = a.settings.bic
 	}

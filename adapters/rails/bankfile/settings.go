@@ -28,7 +28,7 @@ type settings struct {
 	cutAt                                                []time.Duration // of the day, ascending
 	maxPayments                                          int
 	zone                                                 *time.Location
-	holder, iban, bic, bankName                          string
+	holder, iban, bic, bankName, bankAddress             string
 	routingNumber, accountNumber                         string
 	customerID, customerScheme                           string
 	settlesOn                                            map[corridor.Rail]settlesOn
@@ -92,6 +92,7 @@ func parseSettings(c rail.Connection) (settings, error) {
 		maxPayments: int(r.Number("maxPayments", defaultMaxPayments, 1, maxMaxPayments)),
 		holder:      r.Required("accountHolder", "the name of the account, as the bank has it"),
 		iban:        r.Text("iban", ""), bic: r.Text("bic", ""), bankName: r.Required("bankName", "the name of the bank"),
+		bankAddress:   r.Text("bankAddress", ""),
 		routingNumber: r.Text("routingNumber", ""), accountNumber: r.Text("accountNumber", ""),
 		customerID: r.Text("customerId", ""), customerScheme: r.Text("customerIdScheme", ""),
 		settleDays: int(r.Number("settleDays", defaultSettleDays, 0, 30)),

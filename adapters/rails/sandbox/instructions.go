@@ -26,6 +26,7 @@ const (
 
 var bankAccounts = map[money.Currency]map[string]any{
 	"USD": {"accountType": "US_ACCOUNT", "accountNumber": "4210000017", "routingNumber": "021000021",
+		"bankAddress":  "1 Sandbox Street, New York, NY 10001, US",
 		"paymentRails": []string{"RTP", "FEDNOW", "WIRE", "ACH"}},
 	"EUR": {"accountType": "EUR_ACCOUNT", "iban": "DE89370400440532013000", "swiftCode": "COBADEFFXXX",
 		"paymentRails": []string{"SEPA_INSTANT", "SEPA"}},

@@ -1,6 +1,7 @@
 package sandbox_test
 
 import (
+	"regexp"
 	"testing"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 
 	"causeway/adapters/rails/sandbox"
 	"causeway/core/account"
+	"causeway/core/corridor"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/transaction"
@@ -71,6 +73,31 @@ func TestRail_DrivenByATest(t *testing.T) {
 	if got := rail.Returning().CollectionStatus(t.Context(), []ports.Collection{c})[0]; got.Verdict != ports.Returned ||
 		!got.ReturnedAt.Equal(noon) || got.PartnerID == "" {
 		t.Errorf("a collection: %+v", got)
+	}
+}
+
+func TestRail_TransactionHashes(t *testing.T) {
+	t.Parallel()
+	// A payout on a chain has a hash in the form of the chain, the same however often it is asked for; a payout of a bank has none.
+	rail := sandbox.New(fixedClock(noon), 1)
+	for on, form := range map[corridor.Rail]string{corridor.Base: `^0x[0-9a-f]{64}$`, corridor.Altchain: `^[1-9A-HJ-NP-Za-km-z]{80,90}$`,
+		corridor.Bitcoin: `^[0-9a-f]{64}$`, corridor.Layer2: `^[0-9a-f]{64}$`, corridor.Lightning: `^$`, corridor.SEPA: `^$`} {
+		p := ports.Payout{Account: wallet("spark1good"), Transaction: transaction.Transaction{Quote: quoteID, DestinationRail: on}}
+		got, again := rail.Send(t.Context(), []ports.Payout{p})[0], rail.Send(t.Context(), []ports.Payout{p})[0]
+		if !regexp.MustCompile(form).MatchString(got.TransactionHash) || again.TransactionHash != got.TransactionHash {
+			t.Errorf("%s: %q, then %q", on, got.TransactionHash, again.TransactionHash)
+		}
+	}
+}
+
+func TestRail_ReviewIsSaidWhileItLasts(t *testing.T) {
+	t.Parallel()
+	// An account that ends in 009 has its payment reviewed first.
+	p := ports.Payout{Account: wallet("spark1009"), Transaction: transaction.Transaction{Quote: quoteID, UpdatedAt: noon}}
+	early := sandbox.New(fixedClock(noon), 1).Send(t.Context(), []ports.Payout{p})[0]
+	ready := sandbox.New(fixedClock(noon.Add(6*time.Minute)), 1).Send(t.Context(), []ports.Payout{p})[0]
+	if early.Verdict != ports.Waiting || !early.InReview || ready.Verdict != ports.Done || ready.InReview {
+		t.Errorf("%+v, then %+v", early, ready)
 	}
 }
 
