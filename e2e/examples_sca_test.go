@@ -75,7 +75,7 @@ func (s *exampleRecorder) recordSCAPayments(string, externalAccounts) {
 	quote := s.record("createQuote", "Its payer has to authorise it", "/quotes", `{
 		"source": {"sourceType": "REALTIME_FUNDING", "customerId": "`+lucia+`", "currency": "EUR"},
 		"destination": {"destinationType": "ACCOUNT", "accountId": "`+account+`"}, "lockedCurrencySide": "SENDING",
-		"lockedCurrencyAmount": 5000}`).wantStatus(201).text("id")
+		"lockedCurrencyAmount": 5000}`).wantStatus(202).text("id")
 	authorize := "/quotes/" + quote + "/authorize"
 	s.record("authorizeQuote", "A wrong code", authorize, `{"code": "000000"}`).wantStatus(400)
 	s.record("resendQuoteScaCode", "", authorize+"/resend", "").wantStatus(204)

@@ -209,7 +209,8 @@ func (s *exampleRecorder) recordBalances(ana string, a externalAccounts) {
 		"source": {"accountId": "`+a.usd+`"}, "destination": {"accountId": "`+balance+`"}, "amount": 12550}`).wantStatus(201).text("id")
 	s.recordWebhook("incomingPayment", "INCOMING_PAYMENT.COMPLETED", s.awaitEventAbout("INCOMING_PAYMENT.COMPLETED", in), "")
 	out := s.record("createTransferOut", "", "/transfer-out", `{
-		"source": {"accountId": "`+balance+`"}, "destination": {"accountId": "`+a.usd+`"}, "amount": 10000}`).wantStatus(201).text("id")
+		"source": {"accountId": "`+balance+`"}, "destination": {"accountId": "`+a.usd+`"}, "amount": 10000,
+		"remittanceInformation": "Invoice 2026-0117"}`).wantStatus(201).text("id")
 	s.awaitEventAbout("OUTGOING_PAYMENT.COMPLETED", out)
 	s.record("confirmReceiptDelivery", "", "/transactions/"+out+"/confirm", "").wantStatus(200)
 	// One that waits is cancelled in another test: here they are done at once.
@@ -260,7 +261,9 @@ func (s *exampleRecorder) recordJITPayment(ana string, a externalAccounts) {
 		"destination": {"destinationType": "ACCOUNT", "accountId": "`+a.eur+`"},
 		"lockedCurrencySide": "RECEIVING", "lockedCurrencyAmount": 20000}`).wantStatus(201)
 	s.record("executeQuote", "A quote that is funded just in time", "/quotes/"+quote.text("id")+"/execute", "").wantStatus(409)
-	s.record("sandboxSend", "The exact amount", "/sandbox/send", fmt.Sprintf(`{"reference": %q, "currencyCode": "USD", "currencyAmount": %d}`,
+	s.record("sandboxSend", "The exact amount", "/sandbox/send", fmt.Sprintf(`{"reference": %q, "currencyCode": "USD", "currencyAmount": %d,
+		"originator": {"accountHolderName": "Ana Silva", "accountIdentifier": "4210000017", "bankName": "Example Bank",
+			"bankIdentifier": "021000021"}}`,
 		paymentReference(quote), quote.int("totalSendingAmount"))).wantStatus(200)
 	s.awaitEventAbout("OUTGOING_PAYMENT.COMPLETED", quote.text("transactionId"))
 

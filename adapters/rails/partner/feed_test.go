@@ -39,7 +39,8 @@ func someEvents() []partner.Event {
 		{ID: "e1", Type: partner.PaymentChanged, At: now, Payment: &partner.PaymentEvent{Kind: partner.Payout,
 			ID: "0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e22", PlatformID: platformID.String(), Status: partner.Returned}},
 		{ID: "e2", Type: partner.MoneyReceived, At: now, Receipt: &partner.ReceiptEvent{PartnerID: "R1", Rail: "SEPA",
-			Amount: partner.Amount{Minor: 1050, Currency: "EUR", Decimals: 2}, Reference: "REF\n2",
+			Amount: partner.Amount{Minor: 1050, Currency: "EUR", Decimals: 2}, Reference: "REF\n2", EndToEndID: "E1", TraceNumber: "T1",
+			RemittanceInformation: " rent ", TransactionHash: "0x1",
 			Payer: &partner.Account{Type: "EUR_ACCOUNT", Currency: "EUR", Fields: map[string]string{"iban": "DE89370400440532013000"},
 				Holder: &partner.Holder{Type: "BUSINESS", Name: "Acme"}}}},
 		{ID: "e3", Type: partner.ReceiptReversed, At: now, PlatformID: platformID.String(), Reversal: &partner.ReversalEvent{ReceiptID: "R1",
@@ -96,7 +97,8 @@ func TestRail_PollReturnsEachEventOnce(t *testing.T) {
 		t.Errorf("changed %+v", first.Changed[0])
 	}
 	receipt := ports.RailReceipt{Receipt: transaction.Receipt{Rail: "SEPA", PartnerID: "R1", Reference: "REF 2",
-		Amount: money.Amount{Minor: 1050, Currency: "EUR"}, At: now},
+		Amount: money.Amount{Minor: 1050, Currency: "EUR"}, At: now, Originator: &transaction.Originator{Name: "Acme", Account: "****3000",
+			EndToEndID: "E1", TraceNumber: "T1", Remittance: "rent"}, TransactionHash: "0x1"},
 		Payer: &account.External{Type: "EUR_ACCOUNT", Currency: "EUR", Fields: map[string]string{"iban": "DE89370400440532013000"},
 			Beneficiary: &account.Beneficiary{Type: account.Business, LegalName: "Acme"}}}
 	if !reflect.DeepEqual(first.Receipts[0], receipt) {

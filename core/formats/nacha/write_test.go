@@ -169,6 +169,21 @@ func TestWrite_RoundTrip(t *testing.T) {
 	})
 }
 
+func TestWrite_TextForTheReceiver(t *testing.T) {
+	t.Parallel()
+	// A text for the receiver takes the place of the end-to-end id, in Latin letters and as far as it fits. One that has none of
+	// those leaves the id.
+	for text, want := range map[string]string{"Rent, März": "Rent, Marz", "": newEntry(1, 1).EndToEndID, "家賃": newEntry(1, 1).EndToEndID,
+		strings.Repeat("ß", 80): strings.Repeat("ss", 40)} {
+		entry := newEntry(1, 1)
+		entry.Remittance = text
+		_, written := write(t, newFile(newBatch(nacha.PPD, false, entry)))
+		if got := readStrictly(t, written).Batches[0].GetEntries()[0].Addenda05[0].PaymentRelatedInformation; got != want {
+			t.Errorf("%q is written as %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestWrite_DividesBatches(t *testing.T) {
 	t.Parallel()
 	// A batch with more entries than 10,000 lines hold, or with a larger sum than a batch holds, is divided.
