@@ -131,6 +131,39 @@ func (e AccountPaymentDestinationDestinationType) Valid() bool {
 	}
 }
 
+// Defines values for AccountPaymentDestinationOnChainTransactionNetwork.
+const (
+	AccountPaymentDestinationOnChainTransactionNetworkBASE     AccountPaymentDestinationOnChainTransactionNetwork = "BASE"
+	AccountPaymentDestinationOnChainTransactionNetworkBITCOIN  AccountPaymentDestinationOnChainTransactionNetwork = "BITCOIN"
+	AccountPaymentDestinationOnChainTransactionNetworkETHEREUM AccountPaymentDestinationOnChainTransactionNetwork = "ETHEREUM"
+	AccountPaymentDestinationOnChainTransactionNetworkLAYER2   AccountPaymentDestinationOnChainTransactionNetwork = "LAYER2"
+	AccountPaymentDestinationOnChainTransactionNetworkPOLYGON  AccountPaymentDestinationOnChainTransactionNetwork = "POLYGON"
+	AccountPaymentDestinationOnChainTransactionNetworkSOLANA   AccountPaymentDestinationOnChainTransactionNetwork = "SOLANA"
+	AccountPaymentDestinationOnChainTransactionNetworkTRON     AccountPaymentDestinationOnChainTransactionNetwork = "TRON"
+)
+
+// Valid indicates whether the value is a known member of the AccountPaymentDestinationOnChainTransactionNetwork enum.
+func (e AccountPaymentDestinationOnChainTransactionNetwork) Valid() bool {
+	switch e {
+	case AccountPaymentDestinationOnChainTransactionNetworkBASE:
+		return true
+	case AccountPaymentDestinationOnChainTransactionNetworkBITCOIN:
+		return true
+	case AccountPaymentDestinationOnChainTransactionNetworkETHEREUM:
+		return true
+	case AccountPaymentDestinationOnChainTransactionNetworkLAYER2:
+		return true
+	case AccountPaymentDestinationOnChainTransactionNetworkPOLYGON:
+		return true
+	case AccountPaymentDestinationOnChainTransactionNetworkSOLANA:
+		return true
+	case AccountPaymentDestinationOnChainTransactionNetworkTRON:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for AccountQuoteSourceSourceType.
 const (
 	AccountQuoteSourceSourceTypeACCOUNT AccountQuoteSourceSourceType = "ACCOUNT"
@@ -140,6 +173,39 @@ const (
 func (e AccountQuoteSourceSourceType) Valid() bool {
 	switch e {
 	case AccountQuoteSourceSourceTypeACCOUNT:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AccountSourceOnChainTransactionNetwork.
+const (
+	AccountSourceOnChainTransactionNetworkBASE     AccountSourceOnChainTransactionNetwork = "BASE"
+	AccountSourceOnChainTransactionNetworkBITCOIN  AccountSourceOnChainTransactionNetwork = "BITCOIN"
+	AccountSourceOnChainTransactionNetworkETHEREUM AccountSourceOnChainTransactionNetwork = "ETHEREUM"
+	AccountSourceOnChainTransactionNetworkLAYER2   AccountSourceOnChainTransactionNetwork = "LAYER2"
+	AccountSourceOnChainTransactionNetworkPOLYGON  AccountSourceOnChainTransactionNetwork = "POLYGON"
+	AccountSourceOnChainTransactionNetworkSOLANA   AccountSourceOnChainTransactionNetwork = "SOLANA"
+	AccountSourceOnChainTransactionNetworkTRON     AccountSourceOnChainTransactionNetwork = "TRON"
+)
+
+// Valid indicates whether the value is a known member of the AccountSourceOnChainTransactionNetwork enum.
+func (e AccountSourceOnChainTransactionNetwork) Valid() bool {
+	switch e {
+	case AccountSourceOnChainTransactionNetworkBASE:
+		return true
+	case AccountSourceOnChainTransactionNetworkBITCOIN:
+		return true
+	case AccountSourceOnChainTransactionNetworkETHEREUM:
+		return true
+	case AccountSourceOnChainTransactionNetworkLAYER2:
+		return true
+	case AccountSourceOnChainTransactionNetworkPOLYGON:
+		return true
+	case AccountSourceOnChainTransactionNetworkSOLANA:
+		return true
+	case AccountSourceOnChainTransactionNetworkTRON:
 		return true
 	default:
 		return false
@@ -5933,6 +5999,21 @@ func (e PaymentAltchainWalletCryptoNetwork) Valid() bool {
 	}
 }
 
+// Defines values for PaymentAltchainWalletNetwork.
+const (
+	PaymentAltchainWalletNetworkSOLANA PaymentAltchainWalletNetwork = "SOLANA"
+)
+
+// Valid indicates whether the value is a known member of the PaymentAltchainWalletNetwork enum.
+func (e PaymentAltchainWalletNetwork) Valid() bool {
+	switch e {
+	case PaymentAltchainWalletNetworkSOLANA:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PaymentBaseWalletAccountType.
 const (
 	PaymentBaseWalletAccountTypeBASEWALLET PaymentBaseWalletAccountType = "BASE_WALLET"
@@ -5975,6 +6056,21 @@ const (
 func (e PaymentBaseWalletCryptoNetwork) Valid() bool {
 	switch e {
 	case PaymentBaseWalletCryptoNetworkBASE:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PaymentBaseWalletNetwork.
+const (
+	PaymentBaseWalletNetworkBASE PaymentBaseWalletNetwork = "BASE"
+)
+
+// Valid indicates whether the value is a known member of the PaymentBaseWalletNetwork enum.
+func (e PaymentBaseWalletNetwork) Valid() bool {
+	switch e {
+	case PaymentBaseWalletNetworkBASE:
 		return true
 	default:
 		return false
@@ -6035,6 +6131,21 @@ const (
 func (e PaymentBitcoinL1CryptoNetwork) Valid() bool {
 	switch e {
 	case PaymentBitcoinL1CryptoNetworkBITCOIN:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PaymentBitcoinL1Network.
+const (
+	PaymentBitcoinL1NetworkBITCOIN PaymentBitcoinL1Network = "BITCOIN"
+)
+
+// Valid indicates whether the value is a known member of the PaymentBitcoinL1Network enum.
+func (e PaymentBitcoinL1Network) Valid() bool {
+	switch e {
+	case PaymentBitcoinL1NetworkBITCOIN:
 		return true
 	default:
 		return false
@@ -6203,6 +6314,21 @@ const (
 func (e PaymentEthereumWalletCryptoNetwork) Valid() bool {
 	switch e {
 	case PaymentEthereumWalletCryptoNetworkETHEREUM:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PaymentEthereumWalletNetwork.
+const (
+	PaymentEthereumWalletNetworkETHEREUM PaymentEthereumWalletNetwork = "ETHEREUM"
+)
+
+// Valid indicates whether the value is a known member of the PaymentEthereumWalletNetwork enum.
+func (e PaymentEthereumWalletNetwork) Valid() bool {
+	switch e {
+	case PaymentEthereumWalletNetworkETHEREUM:
 		return true
 	default:
 		return false
@@ -6407,6 +6533,21 @@ func (e PaymentLayer2WalletCryptoNetwork) Valid() bool {
 	}
 }
 
+// Defines values for PaymentLayer2WalletNetwork.
+const (
+	PaymentLayer2WalletNetworkLAYER2 PaymentLayer2WalletNetwork = "LAYER2"
+)
+
+// Valid indicates whether the value is a known member of the PaymentLayer2WalletNetwork enum.
+func (e PaymentLayer2WalletNetwork) Valid() bool {
+	switch e {
+	case PaymentLayer2WalletNetworkLAYER2:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PaymentLightningAccountType.
 const (
 	PaymentLightningAccountTypeLIGHTNING        PaymentLightningAccountType = "LIGHTNING"
@@ -6593,6 +6734,21 @@ func (e PaymentPolygonWalletCryptoNetwork) Valid() bool {
 	}
 }
 
+// Defines values for PaymentPolygonWalletNetwork.
+const (
+	PaymentPolygonWalletNetworkPOLYGON PaymentPolygonWalletNetwork = "POLYGON"
+)
+
+// Valid indicates whether the value is a known member of the PaymentPolygonWalletNetwork enum.
+func (e PaymentPolygonWalletNetwork) Valid() bool {
+	switch e {
+	case PaymentPolygonWalletNetworkPOLYGON:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PaymentRwfAccountAccountType.
 const (
 	PaymentRwfAccountAccountTypeRWFACCOUNT PaymentRwfAccountAccountType = "RWF_ACCOUNT"
@@ -6707,6 +6863,21 @@ const (
 func (e PaymentTronWalletCryptoNetwork) Valid() bool {
 	switch e {
 	case PaymentTronWalletCryptoNetworkTRON:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PaymentTronWalletNetwork.
+const (
+	PaymentTronWalletNetworkTRON PaymentTronWalletNetwork = "TRON"
+)
+
+// Valid indicates whether the value is a known member of the PaymentTronWalletNetwork enum.
+func (e PaymentTronWalletNetwork) Valid() bool {
+	switch e {
+	case PaymentTronWalletNetworkTRON:
 		return true
 	default:
 		return false
@@ -7491,12 +7662,14 @@ func (e QuoteRequestLockedCurrencySide) Valid() bool {
 const (
 	QuoteRequestPurposeOfPaymentDONATION           QuoteRequestPurposeOfPayment = "DONATION"
 	QuoteRequestPurposeOfPaymentEDUCATION          QuoteRequestPurposeOfPayment = "EDUCATION"
+	QuoteRequestPurposeOfPaymentFAMILYSUPPORT      QuoteRequestPurposeOfPayment = "FAMILY_SUPPORT"
 	QuoteRequestPurposeOfPaymentGIFT               QuoteRequestPurposeOfPayment = "GIFT"
 	QuoteRequestPurposeOfPaymentGOODSORSERVICES    QuoteRequestPurposeOfPayment = "GOODS_OR_SERVICES"
 	QuoteRequestPurposeOfPaymentHEALTHORMEDICAL    QuoteRequestPurposeOfPayment = "HEALTH_OR_MEDICAL"
 	QuoteRequestPurposeOfPaymentLOANPAYMENT        QuoteRequestPurposeOfPayment = "LOAN_PAYMENT"
 	QuoteRequestPurposeOfPaymentOTHER              QuoteRequestPurposeOfPayment = "OTHER"
 	QuoteRequestPurposeOfPaymentREALESTATEPURCHASE QuoteRequestPurposeOfPayment = "REAL_ESTATE_PURCHASE"
+	QuoteRequestPurposeOfPaymentSALARYPAYMENT      QuoteRequestPurposeOfPayment = "SALARY_PAYMENT"
 	QuoteRequestPurposeOfPaymentSELF               QuoteRequestPurposeOfPayment = "SELF"
 	QuoteRequestPurposeOfPaymentTAXPAYMENT         QuoteRequestPurposeOfPayment = "TAX_PAYMENT"
 	QuoteRequestPurposeOfPaymentTRAVEL             QuoteRequestPurposeOfPayment = "TRAVEL"
@@ -7510,6 +7683,8 @@ func (e QuoteRequestPurposeOfPayment) Valid() bool {
 		return true
 	case QuoteRequestPurposeOfPaymentEDUCATION:
 		return true
+	case QuoteRequestPurposeOfPaymentFAMILYSUPPORT:
+		return true
 	case QuoteRequestPurposeOfPaymentGIFT:
 		return true
 	case QuoteRequestPurposeOfPaymentGOODSORSERVICES:
@@ -7521,6 +7696,8 @@ func (e QuoteRequestPurposeOfPayment) Valid() bool {
 	case QuoteRequestPurposeOfPaymentOTHER:
 		return true
 	case QuoteRequestPurposeOfPaymentREALESTATEPURCHASE:
+		return true
+	case QuoteRequestPurposeOfPaymentSALARYPAYMENT:
 		return true
 	case QuoteRequestPurposeOfPaymentSELF:
 		return true
@@ -7661,6 +7838,39 @@ const (
 func (e RealtimeFundingQuoteSourceSourceType) Valid() bool {
 	switch e {
 	case RealtimeFundingQuoteSourceSourceTypeREALTIMEFUNDING:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RealtimeFundingSourceOnChainTransactionNetwork.
+const (
+	RealtimeFundingSourceOnChainTransactionNetworkBASE     RealtimeFundingSourceOnChainTransactionNetwork = "BASE"
+	RealtimeFundingSourceOnChainTransactionNetworkBITCOIN  RealtimeFundingSourceOnChainTransactionNetwork = "BITCOIN"
+	RealtimeFundingSourceOnChainTransactionNetworkETHEREUM RealtimeFundingSourceOnChainTransactionNetwork = "ETHEREUM"
+	RealtimeFundingSourceOnChainTransactionNetworkLAYER2   RealtimeFundingSourceOnChainTransactionNetwork = "LAYER2"
+	RealtimeFundingSourceOnChainTransactionNetworkPOLYGON  RealtimeFundingSourceOnChainTransactionNetwork = "POLYGON"
+	RealtimeFundingSourceOnChainTransactionNetworkSOLANA   RealtimeFundingSourceOnChainTransactionNetwork = "SOLANA"
+	RealtimeFundingSourceOnChainTransactionNetworkTRON     RealtimeFundingSourceOnChainTransactionNetwork = "TRON"
+)
+
+// Valid indicates whether the value is a known member of the RealtimeFundingSourceOnChainTransactionNetwork enum.
+func (e RealtimeFundingSourceOnChainTransactionNetwork) Valid() bool {
+	switch e {
+	case RealtimeFundingSourceOnChainTransactionNetworkBASE:
+		return true
+	case RealtimeFundingSourceOnChainTransactionNetworkBITCOIN:
+		return true
+	case RealtimeFundingSourceOnChainTransactionNetworkETHEREUM:
+		return true
+	case RealtimeFundingSourceOnChainTransactionNetworkLAYER2:
+		return true
+	case RealtimeFundingSourceOnChainTransactionNetworkPOLYGON:
+		return true
+	case RealtimeFundingSourceOnChainTransactionNetworkSOLANA:
+		return true
+	case RealtimeFundingSourceOnChainTransactionNetworkTRON:
 		return true
 	default:
 		return false
@@ -8885,6 +9095,42 @@ func (e TransactionFailureReason) Valid() bool {
 	}
 }
 
+// Defines values for TransactionPendingReason.
+const (
+	TransactionPendingReasonCOMPLIANCEREVIEW                TransactionPendingReason = "COMPLIANCE_REVIEW"
+	TransactionPendingReasonCOUNTERPARTYINFORMATIONREQUIRED TransactionPendingReason = "COUNTERPARTY_INFORMATION_REQUIRED"
+)
+
+// Valid indicates whether the value is a known member of the TransactionPendingReason enum.
+func (e TransactionPendingReason) Valid() bool {
+	switch e {
+	case TransactionPendingReasonCOMPLIANCEREVIEW:
+		return true
+	case TransactionPendingReasonCOUNTERPARTYINFORMATIONREQUIRED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TransactionRailSelectionMode.
+const (
+	TransactionRailSelectionModeAUTO   TransactionRailSelectionMode = "AUTO"
+	TransactionRailSelectionModeMANUAL TransactionRailSelectionMode = "MANUAL"
+)
+
+// Valid indicates whether the value is a known member of the TransactionRailSelectionMode enum.
+func (e TransactionRailSelectionMode) Valid() bool {
+	switch e {
+	case TransactionRailSelectionModeAUTO:
+		return true
+	case TransactionRailSelectionModeMANUAL:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for TransactionStatus.
 const (
 	TransactionStatusCOMPLETED            TransactionStatus = "COMPLETED"
@@ -8927,6 +9173,60 @@ func (e TransactionType) Valid() bool {
 	case TransactionTypeINCOMING:
 		return true
 	case TransactionTypeOUTGOING:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TransferOutRequestPurposeOfPayment.
+const (
+	TransferOutRequestPurposeOfPaymentDONATION           TransferOutRequestPurposeOfPayment = "DONATION"
+	TransferOutRequestPurposeOfPaymentEDUCATION          TransferOutRequestPurposeOfPayment = "EDUCATION"
+	TransferOutRequestPurposeOfPaymentFAMILYSUPPORT      TransferOutRequestPurposeOfPayment = "FAMILY_SUPPORT"
+	TransferOutRequestPurposeOfPaymentGIFT               TransferOutRequestPurposeOfPayment = "GIFT"
+	TransferOutRequestPurposeOfPaymentGOODSORSERVICES    TransferOutRequestPurposeOfPayment = "GOODS_OR_SERVICES"
+	TransferOutRequestPurposeOfPaymentHEALTHORMEDICAL    TransferOutRequestPurposeOfPayment = "HEALTH_OR_MEDICAL"
+	TransferOutRequestPurposeOfPaymentLOANPAYMENT        TransferOutRequestPurposeOfPayment = "LOAN_PAYMENT"
+	TransferOutRequestPurposeOfPaymentOTHER              TransferOutRequestPurposeOfPayment = "OTHER"
+	TransferOutRequestPurposeOfPaymentREALESTATEPURCHASE TransferOutRequestPurposeOfPayment = "REAL_ESTATE_PURCHASE"
+	TransferOutRequestPurposeOfPaymentSALARYPAYMENT      TransferOutRequestPurposeOfPayment = "SALARY_PAYMENT"
+	TransferOutRequestPurposeOfPaymentSELF               TransferOutRequestPurposeOfPayment = "SELF"
+	TransferOutRequestPurposeOfPaymentTAXPAYMENT         TransferOutRequestPurposeOfPayment = "TAX_PAYMENT"
+	TransferOutRequestPurposeOfPaymentTRAVEL             TransferOutRequestPurposeOfPayment = "TRAVEL"
+	TransferOutRequestPurposeOfPaymentUTILITYBILL        TransferOutRequestPurposeOfPayment = "UTILITY_BILL"
+)
+
+// Valid indicates whether the value is a known member of the TransferOutRequestPurposeOfPayment enum.
+func (e TransferOutRequestPurposeOfPayment) Valid() bool {
+	switch e {
+	case TransferOutRequestPurposeOfPaymentDONATION:
+		return true
+	case TransferOutRequestPurposeOfPaymentEDUCATION:
+		return true
+	case TransferOutRequestPurposeOfPaymentFAMILYSUPPORT:
+		return true
+	case TransferOutRequestPurposeOfPaymentGIFT:
+		return true
+	case TransferOutRequestPurposeOfPaymentGOODSORSERVICES:
+		return true
+	case TransferOutRequestPurposeOfPaymentHEALTHORMEDICAL:
+		return true
+	case TransferOutRequestPurposeOfPaymentLOANPAYMENT:
+		return true
+	case TransferOutRequestPurposeOfPaymentOTHER:
+		return true
+	case TransferOutRequestPurposeOfPaymentREALESTATEPURCHASE:
+		return true
+	case TransferOutRequestPurposeOfPaymentSALARYPAYMENT:
+		return true
+	case TransferOutRequestPurposeOfPaymentSELF:
+		return true
+	case TransferOutRequestPurposeOfPaymentTAXPAYMENT:
+		return true
+	case TransferOutRequestPurposeOfPaymentTRAVEL:
+		return true
+	case TransferOutRequestPurposeOfPaymentUTILITYBILL:
 		return true
 	default:
 		return false
@@ -11993,12 +12293,24 @@ type AccountPaymentDestination struct {
 	// DestinationType Type of this object.
 	DestinationType AccountPaymentDestinationDestinationType `json:"destinationType"`
 
+	// OnChainTransaction Transfer on a blockchain, once it is known.
+	OnChainTransaction *struct {
+		// Network The blockchain. LAYER2 is Spark.
+		Network AccountPaymentDestinationOnChainTransactionNetwork `json:"network"`
+
+		// TransactionHash Hash of the transaction on the blockchain.
+		TransactionHash string `json:"transactionHash"`
+	} `json:"onChainTransaction,omitempty"`
+
 	// PaymentRail Payment rail of a payout to a bank account or mobile wallet.
 	PaymentRail *string `json:"paymentRail,omitempty"`
 }
 
 // AccountPaymentDestinationDestinationType Type of this object.
 type AccountPaymentDestinationDestinationType string
+
+// AccountPaymentDestinationOnChainTransactionNetwork The blockchain. LAYER2 is Spark.
+type AccountPaymentDestinationOnChainTransactionNetwork string
 
 // AccountQuoteSource An internal account, or an external account that can be debited. Clients that do not send `sourceType` are accepted.
 type AccountQuoteSource struct {
@@ -12026,9 +12338,21 @@ type AccountSource struct {
 	// Currency Currency of the source or destination.
 	Currency string `json:"currency"`
 
+	// OnChainTransaction Transfer on a blockchain, once it is known.
+	OnChainTransaction *struct {
+		// Network The blockchain. LAYER2 is Spark.
+		Network AccountSourceOnChainTransactionNetwork `json:"network"`
+
+		// TransactionHash Hash of the transaction on the blockchain.
+		TransactionHash string `json:"transactionHash"`
+	} `json:"onChainTransaction,omitempty"`
+
 	// SourceType Type of this object.
 	SourceType AccountSourceSourceType `json:"sourceType"`
 }
+
+// AccountSourceOnChainTransactionNetwork The blockchain. LAYER2 is Spark.
+type AccountSourceOnChainTransactionNetwork string
 
 // AccountSourceSourceType Type of this object.
 type AccountSourceSourceType string
@@ -12801,6 +13125,9 @@ type AgentTransferDetails struct {
 
 	// PaymentRail TRANSFER_OUT only: the requested payment rail, if any.
 	PaymentRail *string `json:"paymentRail,omitempty"`
+
+	// RemittanceInformation TRANSFER_OUT that waits or has waited for approval only: what the beneficiary is to read.
+	RemittanceInformation *string `json:"remittanceInformation,omitempty"`
 
 	// SourceAccountID Id of the account that pays.
 	SourceAccountID string `json:"sourceAccountId"`
@@ -18730,6 +19057,9 @@ type PaymentAedAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentAedAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -18738,6 +19068,9 @@ type PaymentAedAccount struct {
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -18766,6 +19099,9 @@ type PaymentAltchainWallet struct {
 	// CryptoNetwork Network to send it on, as in the source of a quote.
 	CryptoNetwork *PaymentAltchainWalletCryptoNetwork `json:"cryptoNetwork,omitempty"`
 
+	// Network The blockchain, as in onChainTransaction.
+	Network *PaymentAltchainWalletNetwork `json:"network,omitempty"`
+
 	// VaspName Custodian that holds the wallet, by its name in GET /vasps. Omit it for a wallet whose owner holds the keys.
 	VaspName *string `json:"vaspName,omitempty"`
 }
@@ -18778,6 +19114,9 @@ type PaymentAltchainWalletAssetType string
 
 // PaymentAltchainWalletCryptoNetwork Network to send it on, as in the source of a quote.
 type PaymentAltchainWalletCryptoNetwork string
+
+// PaymentAltchainWalletNetwork The blockchain, as in onChainTransaction.
+type PaymentAltchainWalletNetwork string
 
 // PaymentBaseWallet A wallet on Base.
 type PaymentBaseWallet struct {
@@ -18793,6 +19132,9 @@ type PaymentBaseWallet struct {
 	// CryptoNetwork Network to send it on, as in the source of a quote.
 	CryptoNetwork *PaymentBaseWalletCryptoNetwork `json:"cryptoNetwork,omitempty"`
 
+	// Network The blockchain, as in onChainTransaction.
+	Network *PaymentBaseWalletNetwork `json:"network,omitempty"`
+
 	// VaspName Custodian that holds the wallet, by its name in GET /vasps. Omit it for a wallet whose owner holds the keys.
 	VaspName *string `json:"vaspName,omitempty"`
 }
@@ -18806,6 +19148,9 @@ type PaymentBaseWalletAssetType string
 // PaymentBaseWalletCryptoNetwork Network to send it on, as in the source of a quote.
 type PaymentBaseWalletCryptoNetwork string
 
+// PaymentBaseWalletNetwork The blockchain, as in onChainTransaction.
+type PaymentBaseWalletNetwork string
+
 // PaymentBdtAccount A Bangladeshi bank account or mobile wallet.
 type PaymentBdtAccount struct {
 	// AccountHolderName Name of the account holder.
@@ -18816,6 +19161,9 @@ type PaymentBdtAccount struct {
 
 	// AccountType Type of this object.
 	AccountType PaymentBdtAccountAccountType `json:"accountType"`
+
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
 
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
@@ -18828,6 +19176,9 @@ type PaymentBdtAccount struct {
 
 	// PhoneNumber The phone number of the mobile money account, with country code.
 	PhoneNumber *string `json:"phoneNumber,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -18856,6 +19207,9 @@ type PaymentBitcoinL1 struct {
 	// CryptoNetwork Network to send it on, as in the source of a quote.
 	CryptoNetwork *PaymentBitcoinL1CryptoNetwork `json:"cryptoNetwork,omitempty"`
 
+	// Network The blockchain, as in onChainTransaction.
+	Network *PaymentBitcoinL1Network `json:"network,omitempty"`
+
 	// VaspName Custodian that holds the wallet, by its name in GET /vasps. Omit it for a wallet whose owner holds the keys.
 	VaspName *string `json:"vaspName,omitempty"`
 }
@@ -18869,6 +19223,9 @@ type PaymentBitcoinL1AssetType string
 // PaymentBitcoinL1CryptoNetwork Network to send it on, as in the source of a quote.
 type PaymentBitcoinL1CryptoNetwork string
 
+// PaymentBitcoinL1Network The blockchain, as in onChainTransaction.
+type PaymentBitcoinL1Network string
+
 // PaymentBrlAccount A Brazilian account, reached by its PIX key.
 type PaymentBrlAccount struct {
 	// AccountHolderName Name of the account holder.
@@ -18876,6 +19233,9 @@ type PaymentBrlAccount struct {
 
 	// AccountType Type of this object.
 	AccountType PaymentBrlAccountAccountType `json:"accountType"`
+
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
 
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
@@ -18891,6 +19251,9 @@ type PaymentBrlAccount struct {
 
 	// QrCode PIX code to scan or copy. It contains the reference.
 	QrCode *string `json:"qrCode,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -18913,6 +19276,9 @@ type PaymentBwpAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentBwpAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -18924,6 +19290,9 @@ type PaymentBwpAccount struct {
 
 	// Provider The mobile money operator.
 	Provider *string `json:"provider,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -18946,6 +19315,9 @@ type PaymentCadAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentCadAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankCode The institution number, 3 digits.
 	BankCode *string `json:"bankCode,omitempty"`
 
@@ -18957,6 +19329,9 @@ type PaymentCadAccount struct {
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -18979,6 +19354,9 @@ type PaymentCnyAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentCnyAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -18987,6 +19365,9 @@ type PaymentCnyAccount struct {
 
 	// PhoneNumber The phone number of the mobile money account, with country code.
 	PhoneNumber *string `json:"phoneNumber,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19012,6 +19393,9 @@ type PaymentCopAccount struct {
 	// BankAccountType The type of the bank account: checking or savings.
 	BankAccountType *string `json:"bankAccountType,omitempty"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -19023,6 +19407,9 @@ type PaymentCopAccount struct {
 
 	// PhoneNumber The phone number of the mobile money account, with country code.
 	PhoneNumber *string `json:"phoneNumber,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19047,6 +19434,9 @@ type PaymentDkkAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentDkkAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -19055,6 +19445,9 @@ type PaymentDkkAccount struct {
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19080,6 +19473,9 @@ type PaymentEgpAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentEgpAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -19091,6 +19487,9 @@ type PaymentEgpAccount struct {
 
 	// PhoneNumber The phone number of the mobile money account, with country code.
 	PhoneNumber *string `json:"phoneNumber,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19131,6 +19530,9 @@ type PaymentEthereumWallet struct {
 	// CryptoNetwork Network to send it on, as in the source of a quote.
 	CryptoNetwork *PaymentEthereumWalletCryptoNetwork `json:"cryptoNetwork,omitempty"`
 
+	// Network The blockchain, as in onChainTransaction.
+	Network *PaymentEthereumWalletNetwork `json:"network,omitempty"`
+
 	// VaspName Custodian that holds the wallet, by its name in GET /vasps. Omit it for a wallet whose owner holds the keys.
 	VaspName *string `json:"vaspName,omitempty"`
 }
@@ -19144,6 +19546,9 @@ type PaymentEthereumWalletAssetType string
 // PaymentEthereumWalletCryptoNetwork Network to send it on, as in the source of a quote.
 type PaymentEthereumWalletCryptoNetwork string
 
+// PaymentEthereumWalletNetwork The blockchain, as in onChainTransaction.
+type PaymentEthereumWalletNetwork string
+
 // PaymentEurAccount A euro account in a SEPA country, which is given by its IBAN.
 type PaymentEurAccount struct {
 	// AccountHolderName Name of the account holder.
@@ -19151,6 +19556,9 @@ type PaymentEurAccount struct {
 
 	// AccountType Type of this object.
 	AccountType PaymentEurAccountAccountType `json:"accountType"`
+
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
 
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
@@ -19160,6 +19568,9 @@ type PaymentEurAccount struct {
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19185,11 +19596,17 @@ type PaymentGbpAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentGbpAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19215,6 +19632,9 @@ type PaymentGhsAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentGhsAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -19223,6 +19643,9 @@ type PaymentGhsAccount struct {
 
 	// PhoneNumber The phone number of the mobile money account, with country code.
 	PhoneNumber *string `json:"phoneNumber,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19248,11 +19671,17 @@ type PaymentGtqAccount struct {
 	// BankAccountType The type of the bank account: checking or savings.
 	BankAccountType *string `json:"bankAccountType,omitempty"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19275,11 +19704,17 @@ type PaymentHkdAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentHkdAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19302,6 +19737,9 @@ type PaymentHtgAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentHtgAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -19310,6 +19748,9 @@ type PaymentHtgAccount struct {
 
 	// PhoneNumber The phone number of the mobile money account, with country code.
 	PhoneNumber *string `json:"phoneNumber,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19332,6 +19773,9 @@ type PaymentIdrAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentIdrAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -19340,6 +19784,9 @@ type PaymentIdrAccount struct {
 
 	// PhoneNumber The owner's phone number.
 	PhoneNumber *string `json:"phoneNumber,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19365,6 +19812,9 @@ type PaymentInrAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentInrAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -19373,6 +19823,9 @@ type PaymentInrAccount struct {
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19413,6 +19866,9 @@ type PaymentJmdAccount struct {
 	// BankAccountType The type of the bank account: checking or savings.
 	BankAccountType *string `json:"bankAccountType,omitempty"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -19421,6 +19877,9 @@ type PaymentJmdAccount struct {
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19440,6 +19899,9 @@ type PaymentKesAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentKesAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -19451,6 +19913,9 @@ type PaymentKesAccount struct {
 
 	// Provider The mobile money operator.
 	Provider *string `json:"provider,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19476,6 +19941,9 @@ type PaymentLayer2Wallet struct {
 	// CryptoNetwork Network to send it on, as in the source of a quote.
 	CryptoNetwork *PaymentLayer2WalletCryptoNetwork `json:"cryptoNetwork,omitempty"`
 
+	// Network The blockchain, as in onChainTransaction.
+	Network *PaymentLayer2WalletNetwork `json:"network,omitempty"`
+
 	// VaspName Custodian that holds the wallet, by its name in GET /vasps. Omit it for a wallet whose owner holds the keys.
 	VaspName *string `json:"vaspName,omitempty"`
 }
@@ -19488,6 +19956,9 @@ type PaymentLayer2WalletAssetType string
 
 // PaymentLayer2WalletCryptoNetwork Network to send it on, as in the source of a quote.
 type PaymentLayer2WalletCryptoNetwork string
+
+// PaymentLayer2WalletNetwork The blockchain, as in onChainTransaction.
+type PaymentLayer2WalletNetwork string
 
 // PaymentLightning A payee on the Lightning network: exactly one of a one-time invoice, a reusable offer and an address.
 type PaymentLightning struct {
@@ -19527,6 +19998,9 @@ type PaymentMwkAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentMwkAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -19538,6 +20012,9 @@ type PaymentMwkAccount struct {
 
 	// Provider The mobile money operator.
 	Provider *string `json:"provider,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19557,6 +20034,9 @@ type PaymentMxnAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentMxnAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -19565,6 +20045,9 @@ type PaymentMxnAccount struct {
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19587,11 +20070,17 @@ type PaymentMyrAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentMyrAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19617,11 +20106,17 @@ type PaymentNgnAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentNgnAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName The bank: bankName or displayName of an institution of GET /discoveries, exactly.
 	BankName *string `json:"bankName,omitempty"`
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19644,11 +20139,17 @@ type PaymentPhpAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentPhpAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName The bank: bankName or displayName of an institution of GET /discoveries, exactly.
 	BankName *string `json:"bankName,omitempty"`
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19671,6 +20172,9 @@ type PaymentPkrAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentPkrAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -19682,6 +20186,9 @@ type PaymentPkrAccount struct {
 
 	// PhoneNumber The phone number of the mobile money account, with country code.
 	PhoneNumber *string `json:"phoneNumber,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19707,6 +20214,9 @@ type PaymentPolygonWallet struct {
 	// CryptoNetwork Network to send it on, as in the source of a quote.
 	CryptoNetwork *PaymentPolygonWalletCryptoNetwork `json:"cryptoNetwork,omitempty"`
 
+	// Network The blockchain, as in onChainTransaction.
+	Network *PaymentPolygonWalletNetwork `json:"network,omitempty"`
+
 	// VaspName Custodian that holds the wallet, by its name in GET /vasps. Omit it for a wallet whose owner holds the keys.
 	VaspName *string `json:"vaspName,omitempty"`
 }
@@ -19720,6 +20230,9 @@ type PaymentPolygonWalletAssetType string
 // PaymentPolygonWalletCryptoNetwork Network to send it on, as in the source of a quote.
 type PaymentPolygonWalletCryptoNetwork string
 
+// PaymentPolygonWalletNetwork The blockchain, as in onChainTransaction.
+type PaymentPolygonWalletNetwork string
+
 // PaymentRwfAccount A mobile money account in Rwanda.
 type PaymentRwfAccount struct {
 	// AccountHolderName Name of the account holder.
@@ -19727,6 +20240,9 @@ type PaymentRwfAccount struct {
 
 	// AccountType Type of this object.
 	AccountType PaymentRwfAccountAccountType `json:"accountType"`
+
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
 
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
@@ -19739,6 +20255,9 @@ type PaymentRwfAccount struct {
 
 	// Provider The mobile money operator.
 	Provider *string `json:"provider,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19761,11 +20280,17 @@ type PaymentSgdAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentSgdAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19794,6 +20319,9 @@ type PaymentSlvAccount struct {
 	// BankAccountType The type of the bank account: checking or savings.
 	BankAccountType *string `json:"bankAccountType,omitempty"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -19802,6 +20330,9 @@ type PaymentSlvAccount struct {
 
 	// PhoneNumber The phone number of the mobile money account, with country code.
 	PhoneNumber *string `json:"phoneNumber,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19829,6 +20360,9 @@ type PaymentSwiftAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentSwiftAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -19840,6 +20374,9 @@ type PaymentSwiftAccount struct {
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19865,11 +20402,17 @@ type PaymentThbAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentThbAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19898,6 +20441,9 @@ type PaymentTronWallet struct {
 	// CryptoNetwork Network to send it on, as in the source of a quote.
 	CryptoNetwork *PaymentTronWalletCryptoNetwork `json:"cryptoNetwork,omitempty"`
 
+	// Network The blockchain, as in onChainTransaction.
+	Network *PaymentTronWalletNetwork `json:"network,omitempty"`
+
 	// VaspName Custodian that holds the wallet, by its name in GET /vasps. Omit it for a wallet whose owner holds the keys.
 	VaspName *string `json:"vaspName,omitempty"`
 }
@@ -19911,6 +20457,9 @@ type PaymentTronWalletAssetType string
 // PaymentTronWalletCryptoNetwork Network to send it on, as in the source of a quote.
 type PaymentTronWalletCryptoNetwork string
 
+// PaymentTronWalletNetwork The blockchain, as in onChainTransaction.
+type PaymentTronWalletNetwork string
+
 // PaymentTzsAccount A mobile money account in Tanzania.
 type PaymentTzsAccount struct {
 	// AccountHolderName Name of the account holder.
@@ -19918,6 +20467,9 @@ type PaymentTzsAccount struct {
 
 	// AccountType Type of this object.
 	AccountType PaymentTzsAccountAccountType `json:"accountType"`
+
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
 
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
@@ -19930,6 +20482,9 @@ type PaymentTzsAccount struct {
 
 	// Provider The mobile money operator.
 	Provider *string `json:"provider,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19949,6 +20504,9 @@ type PaymentUgxAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentUgxAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -19960,6 +20518,9 @@ type PaymentUgxAccount struct {
 
 	// Provider The mobile money operator.
 	Provider *string `json:"provider,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19985,6 +20546,9 @@ type PaymentUsAccount struct {
 	// BankAccountType The type of the bank account: checking or savings.
 	BankAccountType *string `json:"bankAccountType,omitempty"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName The bank.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -19999,6 +20563,9 @@ type PaymentUsAccount struct {
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -20024,11 +20591,17 @@ type PaymentVndAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentVndAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -20051,6 +20624,9 @@ type PaymentXafAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentXafAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -20062,6 +20638,9 @@ type PaymentXafAccount struct {
 
 	// Provider The mobile money operator.
 	Provider *string `json:"provider,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -20084,6 +20663,9 @@ type PaymentXofAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentXofAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -20095,6 +20677,9 @@ type PaymentXofAccount struct {
 
 	// Provider The mobile money operator.
 	Provider *string `json:"provider,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -20120,11 +20705,17 @@ type PaymentZarAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentZarAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName The bank: bankName or displayName of an institution of GET /discoveries, exactly.
 	BankName *string `json:"bankName,omitempty"`
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -20144,6 +20735,9 @@ type PaymentZmwAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentZmwAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -20155,6 +20749,9 @@ type PaymentZmwAccount struct {
 
 	// Provider The mobile money operator.
 	Provider *string `json:"provider,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -20787,11 +21384,14 @@ type Quote struct {
 	PlatformFeesIncluded *int64 `json:"platformFeesIncluded,omitempty"`
 
 	// QuoteID Same as id.
-	QuoteID           string        `json:"quoteId"`
-	RateDetails       RateDetails   `json:"rateDetails"`
-	ReceivingCurrency Currency      `json:"receivingCurrency"`
-	ScaChallenge      *ScaChallenge `json:"scaChallenge,omitempty"`
-	SendingCurrency   Currency      `json:"sendingCurrency"`
+	QuoteID           string      `json:"quoteId"`
+	RateDetails       RateDetails `json:"rateDetails"`
+	ReceivingCurrency Currency    `json:"receivingCurrency"`
+
+	// RemittanceInformation What the beneficiary reads about the payment.
+	RemittanceInformation *string       `json:"remittanceInformation,omitempty"`
+	ScaChallenge          *ScaChallenge `json:"scaChallenge,omitempty"`
+	SendingCurrency       Currency      `json:"sendingCurrency"`
 
 	// Source Source of the funds.
 	Source PaymentSource `json:"source"`
@@ -20882,6 +21482,9 @@ type QuoteRequest struct {
 
 	// PurposeOfPayment Purpose of the payment. Required for payments to accounts in India and Nigeria.
 	PurposeOfPayment *QuoteRequestPurposeOfPayment `json:"purposeOfPayment,omitempty"`
+
+	// RemittanceInformation What the beneficiary reads about the payment, on the rails that carry a text. Without it they carry your description.
+	RemittanceInformation *string `json:"remittanceInformation,omitempty"`
 
 	// ScaFactor Factor with which the payer will authorise the payment, if it has to. Defaults to the first that it has. TOTP is not accepted for payments.
 	ScaFactor *QuoteRequestScaFactor `json:"scaFactor,omitempty"`
@@ -20990,6 +21593,18 @@ type RealtimeFundingQuoteSourceSourceType string
 
 // RealtimeFundingSource Just-in-time funding.
 type RealtimeFundingSource struct {
+	// AccountHolderName Name of the payer. This and the following are present once money was received, as far as the bank or partner has said them.
+	AccountHolderName *string `json:"accountHolderName,omitempty"`
+
+	// AccountIdentifier Number of the account that it came from, or its address: the last characters.
+	AccountIdentifier *string `json:"accountIdentifier,omitempty"`
+
+	// BankIdentifier BIC of the payer's bank, or its number in the payment system.
+	BankIdentifier *string `json:"bankIdentifier,omitempty"`
+
+	// BankName Name of the payer's bank.
+	BankName *string `json:"bankName,omitempty"`
+
 	// CryptoNetwork Blockchain that a stablecoin is paid on.
 	CryptoNetwork *string `json:"cryptoNetwork,omitempty"`
 
@@ -20999,9 +21614,33 @@ type RealtimeFundingSource struct {
 	// CustomerID Customer who pays. Omitted if your platform pays.
 	CustomerID *string `json:"customerId,omitempty"`
 
+	// EndToEndID Id that the payer has given to the payment.
+	EndToEndID *string `json:"endToEndId,omitempty"`
+
+	// OnChainTransaction Transfer on a blockchain, once it is known.
+	OnChainTransaction *struct {
+		// Network The blockchain. LAYER2 is Spark.
+		Network RealtimeFundingSourceOnChainTransactionNetwork `json:"network"`
+
+		// TransactionHash Hash of the transaction on the blockchain.
+		TransactionHash string `json:"transactionHash"`
+	} `json:"onChainTransaction,omitempty"`
+
+	// PaymentRail Payment rail on which it was received.
+	PaymentRail *string `json:"paymentRail,omitempty"`
+
+	// RemittanceInformation What the payer wrote.
+	RemittanceInformation *string `json:"remittanceInformation,omitempty"`
+
 	// SourceType Type of this object.
 	SourceType RealtimeFundingSourceSourceType `json:"sourceType"`
+
+	// TraceNumber Id of the payment in the payment system.
+	TraceNumber *string `json:"traceNumber,omitempty"`
 }
+
+// RealtimeFundingSourceOnChainTransactionNetwork The blockchain. LAYER2 is Spark.
+type RealtimeFundingSourceOnChainTransactionNetwork string
 
 // RealtimeFundingSourceSourceType Type of this object.
 type RealtimeFundingSourceSourceType string
@@ -21505,6 +22144,10 @@ type ReconciliationDetailsFormat string
 type ReconciliationInstructions struct {
 	// Reference Reference in the memo of the payment.
 	Reference string `json:"reference"`
+
+	// TransactionHash Hash of the transfer on a blockchain, as in onChainTransaction of the source or destination, which replaces it.
+	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
+	TransactionHash *string `json:"transactionHash,omitempty"`
 }
 
 // ReconciliationRun defines model for ReconciliationRun.
@@ -22126,13 +22769,38 @@ type SandboxFundRequest struct {
 	Amount int64 `json:"amount"`
 }
 
+// SandboxOriginator defines model for SandboxOriginator.
+type SandboxOriginator struct {
+	// AccountHolderName Name of the payer.
+	AccountHolderName *string `json:"accountHolderName,omitempty"`
+
+	// AccountIdentifier Number of the payer's account. Transactions show the last characters.
+	AccountIdentifier *string `json:"accountIdentifier,omitempty"`
+
+	// BankIdentifier BIC of the payer's bank, or its number in the payment system.
+	BankIdentifier *string `json:"bankIdentifier,omitempty"`
+
+	// BankName Name of the payer's bank.
+	BankName *string `json:"bankName,omitempty"`
+
+	// EndToEndID Id that the payer has given to the payment.
+	EndToEndID *string `json:"endToEndId,omitempty"`
+
+	// RemittanceInformation What the payer wrote.
+	RemittanceInformation *string `json:"remittanceInformation,omitempty"`
+
+	// TraceNumber Id of the payment in the payment system.
+	TraceNumber *string `json:"traceNumber,omitempty"`
+}
+
 // SandboxSendRequest defines model for SandboxSendRequest.
 type SandboxSendRequest struct {
 	// CurrencyAmount Amount of the payment, in the smallest unit. Required for an account. Defaults to the exact amount of the quote; send another amount to test an incorrect payment.
 	CurrencyAmount *int64 `json:"currencyAmount,omitempty"`
 
 	// CurrencyCode Currency of the payment: the sending currency of the quote, or the currency of the account.
-	CurrencyCode string `json:"currencyCode"`
+	CurrencyCode string             `json:"currencyCode"`
+	Originator   *SandboxOriginator `json:"originator,omitempty"`
 
 	// QuoteID Id of the quote to pay. Required unless reference is given.
 	QuoteID *string `json:"quoteId,omitempty"`
@@ -22883,6 +23551,12 @@ type Transaction struct {
 	// PaymentInstructions Ways to fund the transaction just in time.
 	PaymentInstructions *[]PaymentInstructions `json:"paymentInstructions,omitempty"`
 
+	// PaymentRail OUTGOING only: payment rail of the payout, as of the destination.
+	PaymentRail *string `json:"paymentRail,omitempty"`
+
+	// PendingReason PENDING and PROCESSING only: why the payment waits for somebody. COMPLIANCE_REVIEW: an operator of the service reviews it before it leaves. COUNTERPARTY_INFORMATION_REQUIRED: approve it with receiverCustomerInfo, which the sending institution requires.
+	PendingReason *TransactionPendingReason `json:"pendingReason,omitempty"`
+
 	// PlatformCustomerID Your id for the customer. Empty for transactions of your platform.
 	PlatformCustomerID string `json:"platformCustomerId"`
 
@@ -22890,8 +23564,11 @@ type Transaction struct {
 	PlatformFees *int64 `json:"platformFees,omitempty"`
 
 	// QuoteID Id of the quote of the transaction.
-	QuoteID     *string      `json:"quoteId,omitempty"`
-	RateDetails *RateDetails `json:"rateDetails,omitempty"`
+	QuoteID *string `json:"quoteId,omitempty"`
+
+	// RailSelectionMode OUTGOING to a bank account or mobile wallet only: whether the service has chosen the payment rail, or your request. Omitted for payments of before September 2026.
+	RailSelectionMode *TransactionRailSelectionMode `json:"railSelectionMode,omitempty"`
+	RateDetails       *RateDetails                  `json:"rateDetails,omitempty"`
 
 	// ReceiptDeliveryConfirmedAt Time at which you have given the payer a receipt, as you have confirmed it.
 	ReceiptDeliveryConfirmedAt *time.Time     `json:"receiptDeliveryConfirmedAt,omitempty"`
@@ -22905,6 +23582,9 @@ type Transaction struct {
 	// RejectionReason FAILED only, of an incoming payment that was not approved: why, in words. It is the reason that your platform gave, or what its approval lacked.
 	RejectionReason *string `json:"rejectionReason,omitempty"`
 
+	// RemittanceInformation OUTGOING only: what the beneficiary reads about the payment, as you have given it.
+	RemittanceInformation *string `json:"remittanceInformation,omitempty"`
+
 	// RequestedReceiverCustomerInfoFields Only in the INCOMING_PAYMENT.PENDING webhook: information about the receiver that the sending institution requires and the service does not have.
 	RequestedReceiverCustomerInfoFields *[]CustomerInfoField `json:"requestedReceiverCustomerInfoFields,omitempty"`
 
@@ -22914,6 +23594,9 @@ type Transaction struct {
 
 	// SettledAt Time the beneficiary received the funds. Absent before.
 	SettledAt *time.Time `json:"settledAt,omitempty"`
+
+	// SettlementTimelineSeconds OUTGOING only: seconds from createdAt to expectedSettlementAt.
+	SettlementTimelineSeconds *int64 `json:"settlementTimelineSeconds,omitempty"`
 
 	// Source Source of the funds.
 	Source PaymentSource `json:"source"`
@@ -22937,6 +23620,12 @@ type TransactionDirection string
 
 // TransactionFailureReason FAILED only: reason of the failure. SCA_NOT_COMPLETED: the payer has not authorised the payment before its quote expired; no money has moved. PAY_REQUEST_FAILED: your platform rejected an incoming payment. LIMIT_EXCEEDED: the money arrived when a limit of the operator was used up, and is refunded. USER_CANCELLATION: it was cancelled before it had left, by you or by the user.
 type TransactionFailureReason string
+
+// TransactionPendingReason PENDING and PROCESSING only: why the payment waits for somebody. COMPLIANCE_REVIEW: an operator of the service reviews it before it leaves. COUNTERPARTY_INFORMATION_REQUIRED: approve it with receiverCustomerInfo, which the sending institution requires.
+type TransactionPendingReason string
+
+// TransactionRailSelectionMode OUTGOING to a bank account or mobile wallet only: whether the service has chosen the payment rail, or your request. Omitted for payments of before September 2026.
+type TransactionRailSelectionMode string
 
 // TransactionStatus Status of the transaction. PENDING: awaiting funding. PENDING_AUTHORIZATION: the payer has to authorise it, with POST /quotes/{quoteId}/authorize. PROCESSING: being delivered. COMPLETED: delivered. FAILED: not delivered. EXPIRED: not funded in time. A COMPLETED transaction becomes FAILED if the beneficiary's bank returns the payment.
 type TransactionStatus string
@@ -22982,10 +23671,19 @@ type TransferOutDestination struct {
 // TransferOutRequest defines model for TransferOutRequest.
 type TransferOutRequest struct {
 	// Amount Amount, in the smallest unit of the currency.
-	Amount      int64                    `json:"amount"`
-	Destination TransferOutDestination   `json:"destination"`
-	Source      InternalAccountReference `json:"source"`
+	Amount      int64                  `json:"amount"`
+	Destination TransferOutDestination `json:"destination"`
+
+	// PurposeOfPayment Purpose of the payment, for partners that ask for it.
+	PurposeOfPayment *TransferOutRequestPurposeOfPayment `json:"purposeOfPayment,omitempty"`
+
+	// RemittanceInformation What the beneficiary reads about the payment, on the rails that carry a text.
+	RemittanceInformation *string                  `json:"remittanceInformation,omitempty"`
+	Source                InternalAccountReference `json:"source"`
 }
+
+// TransferOutRequestPurposeOfPayment Purpose of the payment, for partners that ask for it.
+type TransferOutRequestPurposeOfPayment string
 
 // Translation defines model for Translation.
 type Translation struct {
@@ -67146,6 +67844,7 @@ type CreateQuoteResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	JSON201      *Quote
+	JSON202      *Quote
 }
 
 // Status returns HTTPResponse.Status
@@ -76179,6 +76878,13 @@ func ParseCreateQuoteResponse(rsp *http.Response) (*CreateQuoteResponse, error) 
 			return nil, err
 		}
 		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest Quote
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
 
 	}
 
