@@ -65,5 +65,6 @@ func TestPaymentFields_OfChains(t *testing.T) {
 	eventually(t, "the payment is reviewed", func() bool {
 		return h.get("/transactions/"+reviewed).wantStatus(200).value("pendingReason") == "COMPLIANCE_REVIEW"
 	})
-	h.post("/sandbox/transactions/"+reviewed+"/settle", nil).wantStatus(200).wantValues(map[string]any{"status": "COMPLETED", "pendingReason": ""})
+	h.post("/sandbox/transactions/"+reviewed+"/settle", nil).wantStatus(200).wantValues(map[string]any{"status": "COMPLETED",
+		"pendingReason": ""})
 }

@@ -261,7 +261,8 @@ func (u *Unit) UpdateTransactions(ctx context.Context, changed []transaction.Tra
 // detailsChange reports whether the details of a transaction may have changed since it was created: they have an approval, what its
 // partner has said about it, or who has sent the money.
 func detailsChange(t transaction.Transaction) bool {
-	return t.Approval != nil || t.Rejection != (transaction.Rejection{}) || t.Originator != nil || t.SourceHash != "" || t.DestinationHash != ""
+	return t.Approval != nil || t.Rejection != (transaction.Rejection{}) || t.Originator != nil || t.SourceHash != "" ||
+		t.DestinationHash != ""
 }
 
 // ConfirmReceipt implements payments.Tx.

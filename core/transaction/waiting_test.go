@@ -62,7 +62,8 @@ func TestWait_RecordsWhatHasChanged(t *testing.T) {
 		before := transaction.Transaction{State: c.state, CreatedAt: noon, UpdatedAt: noon, ExpectedSettlementAt: c.before}
 		d, changed := before.Wait(c.settlement, c.review)
 		got := d.Transaction
-		if changed != c.changed || !got.ExpectedSettlementAt.Equal(c.want) || got.InReview != c.review || got.UpdatedAt != noon || len(d.Events) > 0 {
+		if changed != c.changed || !got.ExpectedSettlementAt.Equal(c.want) ||
+			got.InReview != c.review || got.UpdatedAt != noon || len(d.Events) > 0 {
 			t.Errorf("%s: %v, %+v", name, changed, got)
 		}
 		if timeline := got.SettlementTimeline(); timeline != 0 != !c.want.IsZero() || timeline != 0 && timeline != 24*time.Hour {
@@ -82,9 +83,11 @@ func TestOriginatorOf(t *testing.T) {
 		known transaction.Originator
 		want  *transaction.Originator
 	}{
-		"nothing":     {},
-		"the account": {payer: payer, want: &transaction.Originator{Name: "Ana Silva", Account: "****3000", BankName: "Commerzbank", Bank: "COBADEFFXXX"}},
-		"the payment": {known: transaction.Originator{Name: " Bo\nLin ", Account: "12345678", EndToEndID: "E1", TraceNumber: "T1", Remittance: "rent"},
+		"nothing": {},
+		"the account": {payer: payer,
+			want: &transaction.Originator{Name: "Ana Silva", Account: "****3000", BankName: "Commerzbank", Bank: "COBADEFFXXX"}},
+		"the payment": {known: transaction.Originator{Name: " Bo\nLin ", Account: "12345678", EndToEndID: "E1", TraceNumber: "T1",
+			Remittance: "rent"},
 			want: &transaction.Originator{Name: "Bo Lin", Account: "****5678", EndToEndID: "E1", TraceNumber: "T1", Remittance: "rent"}},
 		"both": {payer: payer, known: transaction.Originator{Name: "A. Silva", Bank: "DEUTDEFF"},
 			want: &transaction.Originator{Name: "A. Silva", Account: "****3000", BankName: "Commerzbank", Bank: "DEUTDEFF"}},

@@ -68,7 +68,8 @@ func renderAgentAction(a payments.AgentAction) agentActionBody {
 	}
 	if t := a.Transfer; t != nil {
 		body.TransferDetails = &agentTransferDetails{Amount: httpapi.Minor(t.Amount.Minor), Currency: httpapi.Currency(t.Amount.Currency),
-			SourceAccountID: t.Internal.String(), DestinationAccountID: t.External.String(), PaymentRail: string(t.Rail), RemittanceInfo: t.Remittance}
+			SourceAccountID: t.Internal.String(), DestinationAccountID: t.External.String(), PaymentRail: string(t.Rail),
+			RemittanceInfo: t.Remittance}
 		if a.Type == agent.TransferIn {
 			body.TransferDetails.SourceAccountID, body.TransferDetails.DestinationAccountID = t.External.String(), t.Internal.String()
 		}

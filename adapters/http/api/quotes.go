@@ -306,7 +306,8 @@ func registerQuotes(a *httpapi.API, service Quotes, executor Payments) {
 			"the quote even if it is reported later. If the source is an embedded wallet, which must hold the amount already " +
 			"(`INSUFFICIENT_FUNDS`), have its owner sign `payloadToSign` of the " +
 			"`paymentInstructions` before you execute the quote.\n\nA customer who needs strong customer authentication authorises the payment: " +
-			"without an account that pays, the response is 202, and the quote is `PENDING_AUTHORIZATION` and has a `scaChallenge` instead of `paymentInstructions`.",
+			"without an account that pays, the response " +
+			"is 202, and the quote is `PENDING_AUTHORIZATION` and has a `scaChallenge` instead of `paymentInstructions`.",
 		Errors: []fault.Code{fault.UserNotFound, fault.UserNotReady, fault.EndUserTermsNotAccepted, fault.CustomerDeleted,
 			fault.ExternalAccountVerificationRequired,
 			fault.InternalAccountNotFound,

@@ -121,7 +121,8 @@ func payerOf(pay iso20022.Payment) *account.External {
 
 // originatorOf returns what the bank says about the payer besides its account.
 func originatorOf(pay iso20022.Payment) transaction.Originator {
-	return transaction.Originator{Name: pay.Debtor.Name, Account: pay.DebtorAccount.ID(), BankName: pay.DebtorAgent.Name, Bank: cmp.Or(pay.DebtorAgent.BIC, pay.DebtorAgent.MemberID),
+	return transaction.Originator{Name: pay.Debtor.Name, Account: pay.DebtorAccount.ID(),
+		BankName: pay.DebtorAgent.Name, Bank: cmp.Or(pay.DebtorAgent.BIC, pay.DebtorAgent.MemberID),
 		EndToEndID: pay.References.EndToEndID, TraceNumber: cmp.Or(pay.References.ClearingID, pay.References.TransactionID, pay.References.UETR),
 		Remittance: cmp.Or(pay.Remittance, strings.Join(pay.CreditorReferences, " "))}
 }

@@ -177,8 +177,8 @@ func refusalOf(kind Kind, code string) transaction.Refusal {
 
 // outcome returns the outcome that a state has. began is when the payment became due, zero if unknown.
 func (r *Rail) outcome(kind Kind, s State, began, now time.Time) ports.Outcome {
-	o := ports.Outcome{PartnerID: s.PartnerID, Code: s.Code, TransactionHash: s.TransactionHash, Text: plaintext.Clean(s.Text, transaction.MaxPartnerText),
-		Accepted: !s.AcceptedAt.IsZero()}
+	o := ports.Outcome{PartnerID: s.PartnerID, Code: s.Code, TransactionHash: s.TransactionHash,
+		Text: plaintext.Clean(s.Text, transaction.MaxPartnerText), Accepted: !s.AcceptedAt.IsZero()}
 	switch s.Status {
 	case Settled:
 		o.Verdict, o.Accepted = ports.Done, true
