@@ -49,7 +49,8 @@ func TestPoll_CreditsDepositsWithTheirConfirmations(t *testing.T) {
 	credited := w.poll()
 	w.wantReceipts(t, credited, " 90000", "ANA 50000", "BEN 70000")
 	for _, r := range credited.Receipts {
-		if !strings.HasPrefix(r.PartnerID, first+":") || r.Rail != "BITCOIN" || r.Platform == w.platform != (r.Reference != "") ||
+		if !strings.HasPrefix(r.PartnerID, first+":") || r.TransactionHash != first ||
+			r.Rail != "BITCOIN" || r.Platform == w.platform != (r.Reference != "") ||
 			time.Since(r.At).Abs() > 24*time.Hour {
 			t.Errorf("credited %+v", r)
 		}

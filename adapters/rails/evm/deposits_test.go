@@ -40,7 +40,9 @@ func TestPoll_CreditsDepositAfterItsConfirmations(t *testing.T) {
 	receipt := got.Receipts[0]
 	if receipt.Platform != e.platform || receipt.Rail != "BASE" || receipt.Reference != a.Reference ||
 		receipt.Amount != (money.Amount{Minor: 12_345_678, Currency: "USDC"}) ||
-		receipt.PartnerID != hash+":0" || receipt.At.IsZero() || receipt.Payer.Fields["address"] != "0x0000000000000000000000000000000000000000" {
+		receipt.PartnerID != hash+":0" || receipt.TransactionHash != hash ||
+		receipt.Originator.Account != "****0000" || receipt.At.IsZero() ||
+		receipt.Payer.Fields["address"] != "0x0000000000000000000000000000000000000000" {
 		t.Errorf("%+v, payer %+v", receipt, receipt.Payer)
 	}
 	e.chain.Mine(5)

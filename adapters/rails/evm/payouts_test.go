@@ -37,7 +37,7 @@ func TestSend_DeliversOnceAfterConfirmations(t *testing.T) {
 	first, again := e.send(r, p), e.send(other, p)
 
 	if first.Verdict != ports.Done || !strings.HasPrefix(first.PartnerID, "0x") || again.PartnerID != first.PartnerID ||
-		e.usdc.Balance(to) != 2_500_000 {
+		first.TransactionHash != first.PartnerID || e.usdc.Balance(to) != 2_500_000 {
 		t.Errorf("%+v, then %+v; the payee has %d", first, again, e.usdc.Balance(to))
 	}
 	if len(report.Changed) != 1 || report.Changed[0].Subject != p.Transaction.ID.UUID() || report.Changed[0].Platform != e.platform {

@@ -312,6 +312,9 @@ func TestRail_LimitsHoldAcrossProcesses(t *testing.T) {
 	if a := e.account("bank"); a.InFlight != 990 || a.Usage[corridor.SEPA] != (rail.Usage{Hour: 990, Day: 990}) {
 		t.Errorf("account %+v", a)
 	}
+	if o := e.verdict(e.process(e.Store), e.payout(90)); o.Verdict != ports.Waiting || !o.InReview {
+		t.Errorf("the outcome of one that waits for a review is %+v", o)
+	}
 }
 
 func TestRail_PauseStopsWhatIsNew(t *testing.T) {
@@ -324,7 +327,9 @@ func TestRail_PauseStopsWhatIsNew(t *testing.T) {
 		before, paused := e.payout(1), e.payout(2)
 		e.verdict(r, before)
 		e.pause(name, true)
-		e.verdict(r, paused)
+		if o := e.verdict(r, paused); o.InReview {
+			t.Errorf("what is paused is in review: %+v", o)
+		}
 		e.sendQueued(r)
 		e.wantStates("bank QUEUED RESUMPTION", paused)
 		calls := e.banks["bank"].calls
