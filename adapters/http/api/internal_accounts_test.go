@@ -75,7 +75,7 @@ func TestListCustomerInternalAccounts(t *testing.T) {
 		"balance": {"amount": 10050, "currency": {"code": "USD", "name": "US Dollar", "symbol": "$", "decimals": 2}},
 		"totalBalance": {"amount": 10050, "currency": {"code": "USD", "name": "US Dollar", "symbol": "$", "decimals": 2}},
 		"fundingPaymentInstructions": [{"instructionsNotes": "*", "accountOrWalletInfo": {"accountType": "US_ACCOUNT", "accountNumber": "4210000017", "routingNumber": "021000021",
-			"accountHolderName": "Causeway Client Money FBO Ana Silva", "bankName": "Causeway Sandbox Bank", "paymentRails": "*", "reference": "`+
+			"accountHolderName": "Causeway Client Money FBO Ana Silva", "bankName": "Causeway Sandbox Bank", "bankAddress": "*", "paymentRails": "*", "rail": "RTP", "reference": "`+
 		reference+`"}}],
 		"createdAt": "2026-03-14T12:00:00.000Z", "updatedAt": "2026-03-14T12:00:00.000Z"}], "hasMore": false, "totalCount": 1}`)
 	wallet := b.must(200, "GET", list+"&type=EMBEDDED_WALLET", "")
