@@ -37,6 +37,7 @@ type (
 	scaChallengeKind    struct{}
 	scaSessionKind      struct{}
 	scaResetKind        struct{}
+	umaInvoiceKind      struct{}
 )
 
 func (platformKind) prefix() string        { return "PlatformConfig" }
@@ -73,6 +74,7 @@ func (scaCredentialKind) prefix() string   { return "ScaCredential" }
 func (scaChallengeKind) prefix() string    { return "ScaChallenge" }
 func (scaSessionKind) prefix() string      { return "ScaSession" }
 func (scaResetKind) prefix() string        { return "ScaReset" }
+func (umaInvoiceKind) prefix() string      { return "UmaInvoice" }
 
 // The ids of the resources.
 type (
@@ -137,6 +139,8 @@ type (
 	SCASession = ID[scaSessionKind]
 	// SCAReset is the reset of a factor.
 	SCAReset = ID[scaResetKind]
+	// UMAInvoice is a UMA invoice that a platform has issued, or that its customer is asked to pay.
+	UMAInvoice = ID[umaInvoiceKind]
 )
 
 // ParseCustomer and the functions after it parse an id of their type.
@@ -163,6 +167,7 @@ func ParseAgent(s string) (Agent, error)                     { return Parse[agen
 func ParseRequestLog(s string) (RequestLog, error)           { return Parse[requestLogKind](s) }
 func ParseSCACredential(s string) (SCACredential, error)     { return Parse[scaCredentialKind](s) }
 func ParseSCAChallenge(s string) (SCAChallenge, error)       { return Parse[scaChallengeKind](s) }
+func ParseUMAInvoice(s string) (UMAInvoice, error)           { return Parse[umaInvoiceKind](s) }
 func ParseSCAReset(s string) (SCAReset, error)               { return Parse[scaResetKind](s) }
 
 // NewWebhook and the functions after it return a new id of their type.
@@ -185,6 +190,7 @@ func NewSCAChallenge(source Source, at time.Time) SCAChallenge {
 	return New[scaChallengeKind](source, at)
 }
 func NewSCASession(source Source, at time.Time) SCASession   { return New[scaSessionKind](source, at) }
+func NewUMAInvoice(source Source, at time.Time) UMAInvoice   { return New[umaInvoiceKind](source, at) }
 func NewSCAReset(source Source, at time.Time) SCAReset       { return New[scaResetKind](source, at) }
 func NewAgentAction(source Source, at time.Time) AgentAction { return New[agentActionKind](source, at) }
 func NewProposal(source Source, at time.Time) Proposal       { return New[proposalKind](source, at) }

@@ -12,6 +12,7 @@ const (
 	InvalidCurrency        Reason = "INVALID_CURRENCY"
 	AmountOutOfRange       Reason = "AMOUNT_OUT_OF_RANGE"
 	MissingUMAParameters   Reason = "MISSING_REQUIRED_UMA_PARAMETERS"
+	OnlyUMA                Reason = "NON_UMA_LNURL_NOT_SUPPORTED"
 	MissingPayerData       Reason = "MISSING_MANDATORY_PAYER_DATA"
 	CounterpartyNotAllowed Reason = "COUNTERPARTY_NOT_ALLOWED"
 	SenderNotAccepted      Reason = "SENDER_NOT_ACCEPTED"
@@ -20,6 +21,9 @@ const (
 	InvalidPubkey          Reason = "INVALID_PUBKEY_FORMAT"
 	UnsupportedVersion     Reason = "UNSUPPORTED_UMA_VERSION"
 	PayRequestFailed       Reason = "PAYREQ_REQUEST_FAILED"
+	InvalidInvoice         Reason = "INVALID_INVOICE"
+	InvoiceExpired         Reason = "INVOICE_EXPIRED"
+	LimitExceeded          Reason = "VELOCITY_LIMIT_EXCEEDED"
 	InternalError          Reason = "INTERNAL_ERROR"
 )
 
@@ -42,7 +46,7 @@ func (r Reason) HTTPStatus() int {
 	switch r {
 	case InvalidSignature:
 		return 401
-	case CounterpartyNotAllowed, SenderNotAccepted:
+	case CounterpartyNotAllowed, SenderNotAccepted, LimitExceeded, OnlyUMA:
 		return 403
 	case UserNotFound:
 		return 404

@@ -1,0 +1,66 @@
+package uma
+
+import (
+	"time"
+
+	"causeway/core/ident"
+	"causeway/core/transaction"
+)
+
+// KeptInvoice is a UMA invoice as a platform keeps it: one that it has issued, or one that its customer is asked to pay or pays.
+type KeptInvoice struct {
+	ID       ident.UMAInvoice
+	Platform ident.Platform
+	Invoice
+	// Text is the signed invoice.
+	Text string
+	// To and From are the receiver and the sender if they are customers of the platform.
+	To, From ident.Customer
+	// Payment is the last payment of it; zero for none.
+	Payment   ident.Transaction
+	CreatedAt time.Time
+}
+
+// InvoiceStatus is the status of a UMA invoice.
+type InvoiceStatus string
+
+// The statuses of a UMA invoice.
+const (
+	InvoicePending    InvoiceStatus = "PENDING"
+	InvoiceProcessing InvoiceStatus = "PROCESSING"
+	InvoicePaid       InvoiceStatus = "PAID"
+	InvoiceExpiredNow InvoiceStatus = "EXPIRED"
+)
+
+// Status returns the status at a time; payment is that of the last payment, empty for none.
+func (k KeptInvoice) Status(payment transaction.Status, now time.Time) InvoiceStatus {
+	switch {
+	case payment == transaction.Completed:
+		return InvoicePaid
+	case payment != "" && !isOver(payment):
+		return InvoiceProcessing
+	case !k.ExpiresAt.After(now):
+		return InvoiceExpiredNow
+	default:
+		return InvoicePending
+	}
+}
+
+// isOver reports whether a payment from an account has ended without having moved money, for ever.
+func isOver(payment transaction.Status) bool {
+	return payment == transaction.Failed || payment == transaction.Expired
+}
+
+// CheckUnpaid returns an error unless another payment of the invoice may begin: each is paid once.
+func (k KeptInvoice) CheckUnpaid(payment transaction.Status, now time.Time) error {
+	switch k.Status(payment, now) {
+	case InvoicePaid:
+		return refuse(InvalidInvoice, "the UMA invoice was paid")
+	case InvoiceProcessing:
+		return refuse(InvalidInvoice, "the UMA invoice has a payment already; another one is possible when that has failed or expired")
+	case InvoiceExpiredNow:
+		return refuse(InvoiceExpired, "the UMA invoice has expired")
+	default:
+		return nil
+	}
+}
