@@ -42,12 +42,15 @@ type LightningNode interface {
 	Invoices(p ident.Platform) Lightning
 }
 
-// InvoiceRequest describes an invoice in whole satoshi (BOLT 11).
+// InvoiceRequest describes an invoice (BOLT 11).
 type InvoiceRequest struct {
 	ID uuid.UUID
 	// Reference is what the receipt of its payment carries.
 	Reference string
 	Amount    money.Amount
+	// Fraction is what the invoice is for beyond the whole satoshi of Amount, in millisatoshi: below one satoshi. It is not received
+	// under the reference, but counted with the fees of the node. Nodes may refuse one.
+	Fraction int64
 	// DescriptionHash is the SHA-256 of the description (field h); for LNURL (LUD-06) that of the metadata. If it is zero, the description
 	// is the reference (field d).
 	DescriptionHash [32]byte

@@ -53,7 +53,7 @@ func (i invoices) order(ctx context.Context, request ports.InvoiceRequest) (Stor
 	now := r.Clock.Now()
 	expiry := request.ExpiresAt.Sub(now).Truncate(time.Second)
 	switch {
-	case request.Amount.Currency != money.BTC || request.Amount.Minor <= 0:
+	case request.Amount.Currency != money.BTC || request.Amount.Minor <= 0 || request.Fraction < 0 || request.Fraction >= milli:
 		return StoredInvoice{}, fault.New(fault.InvalidCurrency, "Invoices are made for whole satoshis above zero.")
 	case expiry < time.Second || expiry > maxInvoiceExpiry:
 		return StoredInvoice{}, fault.New(fault.InvalidInput, "An invoice expires within a second to 30 days.")
@@ -66,8 +66,12 @@ func (i invoices) order(ctx context.Context, request ports.InvoiceRequest) (Stor
 			return StoredInvoice{}, unavailable(err)
 		}
 	}
-	text, err := r.node.addInvoice(ctx, invoiceOrder{memo: request.Reference, satoshis: request.Amount.Minor,
+	ordered := request.Amount.Minor*milli + request.Fraction
+	text, err := r.node.addInvoice(ctx, invoiceOrder{memo: request.Reference, milliSatoshis: ordered,
 		descriptionHash: request.DescriptionHash, expiry: expiry, routeHints: r.settings.routeHints})
+	if fault.Is(err, fault.InvalidInput) {
+		return StoredInvoice{}, err
+	}
 	if err != nil {
 		return StoredInvoice{}, unavailable(err)
 	}
@@ -78,7 +82,7 @@ func (i invoices) order(ctx context.Context, request ports.InvoiceRequest) (Stor
 	case made.ExpiresAt.Before(now.Add(expiry / 2)), made.ExpiresAt.After(request.ExpiresAt.Add(expiry / 2)):
 		return StoredInvoice{}, unavailable(fmt.Errorf("the node has made an invoice that expires at %s and not at %s; set its clock",
 			made.ExpiresAt, request.ExpiresAt))
-	case made.Network != r.settings.network || made.MilliSatoshis != request.Amount.Minor*milli || !describes(made, request):
+	case made.Network != r.settings.network || made.MilliSatoshis != ordered || !describes(made, request):
 		return StoredInvoice{}, unavailable(errors.New("the node has made another invoice than it was asked for"))
 	}
 	kept, err := r.Store.KeepInvoice(ctx, StoredInvoice{Platform: i.platform, Connection: r.Connection.Name, InvoiceRequest: request,

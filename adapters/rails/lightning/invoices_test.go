@@ -133,3 +133,35 @@ func TestCancelInvoice(t *testing.T) {
 		t.Errorf("of another platform: %v", err)
 	}
 }
+
+func TestInvoice_OfFractionsOfSatoshi(t *testing.T) {
+	t.Parallel()
+	// LND makes an invoice for fractions of a satoshi, of which whole ones are received; the rest counts against the next fees. phoenixd
+	// makes none, and the request says why.
+	w := newWorld(t)
+	request := w.request(1, 2_500)
+	request.Fraction = 777
+	given, err := w.poller.Invoices(w.platform).Invoice(t.Context(), request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if made, err := core.ParseInvoice(given.Request); err != nil || made.MilliSatoshis != 2_500_777 {
+		t.Errorf("%+v, %v", made, err)
+	}
+	w.node.Pay(given.Request, 0)
+	if receipts := w.mustPoll().Receipts; len(receipts) != 1 || receipts[0].Amount.Minor != 2_500 || receipts[0].Reference != "REF-B" {
+		t.Errorf("received %+v", receipts)
+	}
+	request = w.request(2, 2_500)
+	request.Fraction = 1000
+	if _, err := w.poller.Invoices(w.platform).Invoice(t.Context(), request); !fault.Is(err, fault.InvalidCurrency) {
+		t.Errorf("a whole satoshi: %v", err)
+	}
+
+	w = newWorldOf(t, true)
+	request = w.request(1, 2_500)
+	request.Fraction = 1
+	if _, err := w.poller.Invoices(w.platform).Invoice(t.Context(), request); !fault.Is(err, fault.InvalidInput) || w.node.Invoices() != 0 {
+		t.Errorf("phoenixd: %v, of %d invoices", err, w.node.Invoices())
+	}
+}

@@ -281,7 +281,7 @@ func (c *lnd) addInvoice(ctx context.Context, order invoiceOrder) (string, error
 	var made struct {
 		Request string `json:"payment_request"`
 	}
-	body := map[string]any{"memo": order.memo, "value": order.satoshis, "expiry": int64(order.expiry / time.Second),
+	body := map[string]any{"memo": order.memo, "value_msat": order.milliSatoshis, "expiry": int64(order.expiry / time.Second),
 		"private": order.routeHints}
 	if order.descriptionHash != [32]byte{} {
 		body["description_hash"] = order.descriptionHash[:]

@@ -53,7 +53,7 @@ type payOrder struct {
 // invoiceOrder is an invoice to be made.
 type invoiceOrder struct {
 	memo            string
-	satoshis        int64
+	milliSatoshis   int64
 	descriptionHash [32]byte // zero if the memo is the description
 	expiry          time.Duration
 	routeHints      bool

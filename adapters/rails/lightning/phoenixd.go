@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"causeway/core/fault"
 	"causeway/core/lightning"
 	"causeway/ports"
 )
@@ -204,7 +205,10 @@ func (c *phoenixd) lookup(ctx context.Context, hash Hash) (state, error) {
 }
 
 func (c *phoenixd) addInvoice(ctx context.Context, order invoiceOrder) (string, error) {
-	form := url.Values{"amountSat": {strconv.FormatInt(order.satoshis, 10)}, "externalId": {order.memo},
+	if order.milliSatoshis%milli != 0 {
+		return "", fault.New(fault.InvalidInput, "The Lightning node makes invoices for whole satoshi only: a multiple of 1000 millisatoshi.")
+	}
+	form := url.Values{"amountSat": {strconv.FormatInt(order.milliSatoshis/milli, 10)}, "externalId": {order.memo},
 		"expirySeconds": {strconv.FormatInt(int64(order.expiry/time.Second), 10)}}
 	if order.descriptionHash == [32]byte{} {
 		form.Set("description", order.memo)

@@ -283,7 +283,7 @@ func (i *invoice) describe() map[string]any {
 func (n *Node) makeInvoice(w http.ResponseWriter, r *http.Request) {
 	var order struct {
 		Memo            string `json:"memo"`
-		Satoshis        int64  `json:"value"`
+		MilliSatoshis   int64  `json:"value_msat"`
 		DescriptionHash []byte `json:"description_hash"`
 		Expiry          int64  `json:"expiry"`
 	}
@@ -294,7 +294,7 @@ func (n *Node) makeInvoice(w http.ResponseWriter, r *http.Request) {
 	var description [32]byte
 	copy(description[:], order.DescriptionHash)
 	n.mu.Lock()
-	i := n.addInvoice(order.Memo, order.Satoshis*1000, description, time.Duration(order.Expiry)*time.Second)
+	i := n.addInvoice(order.Memo, order.MilliSatoshis, description, time.Duration(order.Expiry)*time.Second)
 	n.mu.Unlock()
 	write(w, map[string]any{"r_hash": i.hash[:], "payment_request": i.request, "add_index": text(i.added)})
 }
