@@ -39,6 +39,7 @@ var Examples = map[string]string{
 	"platform revoke-uma-keys": "causeway platform revoke-uma-keys --platform PlatformConfig:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11 " +
 		"--actor ana",
 	"platform list":         "causeway platform list",
+	"platform uma-keys":     "causeway platform uma-keys --platform PlatformConfig:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11",
 	"platform limits set":   "causeway platform limits set USD --customer each --per-payment 500000 --daily 1000000 --actor ana",
 	"platform limits clear": "causeway platform limits clear USD --customer each --actor ana",
 	"platform limits list":  "causeway platform limits list",

@@ -2,15 +2,18 @@ package cli
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"causeway/adapters/cli/table"
 	"causeway/app/platforms"
 	"causeway/core/ident"
 	"causeway/core/platform"
 	"causeway/core/sca"
+	"causeway/core/uma"
 )
 
 // PlatformCommand is about platforms.
@@ -20,6 +23,7 @@ type PlatformCommand struct {
 	List   platformListCommand   `cmd:"" help:"Print the platforms, oldest first."`
 	Limits platformLimitsCommand `cmd:"" help:"Limit what a platform and its customers may send, and show what is left."`
 
+	UMAKeys       platformUMAKeysCommand       `cmd:"" name:"uma-keys" help:"Print the public keys of a platform as a UMA provider, newest first, and when each is used: what certificates are made of."`
 	RevokeUMAKeys platformRevokeUMAKeysCommand `cmd:"" name:"revoke-uma-keys" help:"Replace the keys of a platform as a UMA provider at once, because somebody else may have them. Other providers refuse its messages until they read the new keys, within an hour, and what they have encrypted before cannot be read."`
 }
 
@@ -100,6 +104,33 @@ func (c platformSetCommand) Run(ctx context.Context, env *Env) error {
 		}
 		return env.say(nil, "%s %s regulated, and its customers of %s need strong customer authentication.\n", changed.ID, is,
 			platform.SCARegionsText(changed.SCARegions))
+	})
+}
+
+type platformUMAKeysCommand struct {
+	platformFlags
+	MasterKeyFlag
+	outputFlag
+}
+
+func (c platformUMAKeysCommand) Run(ctx context.Context, env *Env) error {
+	return c.withAccess(ctx, env, Access{MasterKey: &c.MasterKeyFlag}, func(services Services) error {
+		p, err := c.resolve(ctx, services)
+		if err != nil {
+			return err
+		}
+		ring, err := services.UMAKeys(ctx, p)
+		if err != nil {
+			return err
+		}
+		slices.SortFunc(ring, func(a, b uma.KeyPair) int { return b.Number - a.Number })
+		now := time.Now()
+		rows := table.New(">number", "state", "active from", "next pair made", "signing key", "encryption key")
+		for _, k := range ring {
+			rows.Add(k.Number, ring.State(k, now), k.ActiveFrom, k.ActiveFrom.Add(uma.KeysUsedFor), hex.EncodeToString(uma.PublicKey(k.Signing)),
+				hex.EncodeToString(uma.PublicKey(k.Encryption)))
+		}
+		return c.printTable(env, rows, "The platform has no UMA keys yet. They are made when they are first needed.")
 	})
 }
 

@@ -37,6 +37,7 @@ import (
 	"causeway/core/proposal"
 	"causeway/core/reconcile"
 	"causeway/core/screening"
+	"causeway/core/uma"
 	"causeway/ports"
 )
 
@@ -105,6 +106,8 @@ type Services interface {
 
 	// Platforms are the use cases on platforms that need no rails.
 	Platforms() *platforms.Service
+	// UMAKeys returns the keys of a platform as a UMA provider. They are opened with the master key.
+	UMAKeys(context.Context, ident.Platform) (uma.KeyRing, error)
 	// WithOperator calls do with the use cases of an operator on platforms.
 	WithOperator(ctx context.Context, by platform.Author, do func(*platforms.Operator) error) error
 	// People are the use cases on the people who work with the service. They sign nobody in.

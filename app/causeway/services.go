@@ -53,7 +53,9 @@ import (
 	"causeway/app/wallets"
 	"causeway/app/webhooks"
 	"causeway/app/yearend"
+	"causeway/core/ident"
 	"causeway/core/platform"
+	"causeway/core/uma"
 	"causeway/ports"
 )
 
@@ -153,6 +155,11 @@ func (s services) platformsWith(rails ports.RailsByEnvironment) *platforms.Servi
 
 // commandTimeout bounds the calls of adapters by commands.
 const commandTimeout = 20 * time.Second
+
+// UMAKeys implements cli.Services.
+func (s services) UMAKeys(ctx context.Context, p ident.Platform) (uma.KeyRing, error) {
+	return s.db.UMAKeys(ctx, p)
+}
 
 // WithOperator implements cli.Services.
 func (s services) WithOperator(ctx context.Context, by platform.Author, do func(*platforms.Operator) error) error {

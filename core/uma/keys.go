@@ -98,6 +98,32 @@ func (r KeyRing) Decrypting(now time.Time) []KeyPair {
 	return pairs
 }
 
+// KeyState is what a key pair is used for.
+type KeyState string
+
+// The states of a key pair.
+const (
+	KeyNext     KeyState = "NEXT"     // it is active from its time on
+	KeyActive   KeyState = "ACTIVE"   // it signs, and is published
+	KeyReplaced KeyState = "REPLACED" // it only decrypts
+	KeyOutdated KeyState = "OUTDATED" // it has no use any more, and is deleted with the next rotation
+)
+
+// State returns what a key pair is used for at a time.
+func (r KeyRing) State(k KeyPair, now time.Time) KeyState {
+	active, _, found := r.Active(now)
+	switch {
+	case k.ActiveFrom.After(now):
+		return KeyNext
+	case found && k.ID == active.ID:
+		return KeyActive
+	case r.Outdated(k, now):
+		return KeyOutdated
+	default:
+		return KeyReplaced
+	}
+}
+
 // Outdated reports whether a key pair has no use any more.
 func (r KeyRing) Outdated(k KeyPair, now time.Time) bool {
 	return !k.ActiveFrom.After(now) && !slices.ContainsFunc(r.Decrypting(now), func(used KeyPair) bool { return used.ID == k.ID })
