@@ -117,6 +117,8 @@ func (m *mask) learnValue(value any, key, under string) {
 		case key == "code" && deviceCodePattern.MatchString(value):
 			half := func() string { return derivedText("0123456789ABCDEFGHJKMNPQRSTVWXYZ", 4, m.nextLabel("device code")) }
 			m.replacements[value] = "AGENT-" + half() + "-" + half()
+		case key == "invoice" && strings.HasPrefix(value, "uma1"): // the length of the signature varies
+			m.replacements[value] = "uma1" + derivedText("qpzry9x8gf2tvdw0s3jn54khce6mua7l", 400, m.nextLabel("UMA invoice"))
 		case key == "address" && under == "accountOrWalletInfo":
 			m.replacements[value] = m.maskAddress(value)
 		case key == "rootHash" || key == "leafHash" || key == "leaf" || key == "hashes" || key == "publicKey" && len(value) == len(exampleRaw):

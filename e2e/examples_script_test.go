@@ -340,6 +340,10 @@ func (s *exampleRecorder) recordUMAPayment(ana string, _ externalAccounts) {
 		"lockedCurrencySide": "RECEIVING", "lockedCurrencyAmount": 5000}`, lookup, s.internalAccountID(ana, "USD"), jo)).wantStatus(201)
 	s.record("executeQuote", "To a person by a UMA address", "/quotes/"+quote.text("id")+"/execute", "").wantStatus(200)
 	s.awaitEventAbout("OUTGOING_PAYMENT.COMPLETED", quote.text("transactionId"))
+	invoice := s.record("createUmaInvoice", "", "/uma-invoices", fmt.Sprintf(
+		`{"customerId": %q, "amount": 2500, "currency": "USD", "senderUmaAddress": %q}`, ana, jo)).wantStatus(201).text("id")
+	s.record("getUmaInvoice", "", "/uma-invoices/"+invoice, "").wantStatus(200)
+	s.record("listUmaInvoices", "", "/uma-invoices?receiverCustomerId="+ana, "").wantStatus(200)
 	s.record("estimateCryptoWithdrawalFee", "", "/crypto/estimate-withdrawal-fee", fmt.Sprintf(`{
 		"internalAccountId": %q, "currency": "USDC", "cryptoNetwork": "BASE", "amount": 25000000,
 		"destinationAddress": "0xAb5801a7D398351b8bE11C439e05C5B3259aeC9B"}`, s.internalAccountID(ana, "USDC"))).wantStatus(200)

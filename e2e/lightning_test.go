@@ -35,7 +35,7 @@ func newLightningEnv(t *testing.T, phoenixd bool) *lightningEnv {
 }
 
 // newLightningEnvOf is newLightningEnv with a node, and options of the server.
-func newLightningEnvOf(t *testing.T, of *lndtest.Node, phoenixd bool, options ...string) *lightningEnv {
+func newLightningEnvOf(t testing.TB, of *lndtest.Node, phoenixd bool, options ...string) *lightningEnv {
 	t.Helper()
 	e := &lightningEnv{chainEnv: &chainEnv{testEnv: newDatabaseEnv(t), options: options}, node: of,
 		payee: lndtest.NewPayee(lightning.Regtest)}

@@ -36,7 +36,7 @@ type umaProxy struct {
 	answered func(path string, body []byte) []byte
 }
 
-func newUMAProxy(t *testing.T) *umaProxy {
+func newUMAProxy(t testing.TB) *umaProxy {
 	p := &umaProxy{}
 	p.Server = httptest.NewServer(http.HandlerFunc(p.serve))
 	t.Cleanup(func() {
@@ -106,7 +106,7 @@ func (p *umaProxy) changes(answered func(path string, body []byte) []byte) {
 }
 
 // newUMAEnvs returns two installations that know each other: of bank.test, where ana has dollars, and of pay.test, where bo has euros.
-func newUMAEnvs(t *testing.T) (ana, bo *umaEnv) {
+func newUMAEnvs(t testing.TB) (ana, bo *umaEnv) {
 	t.Helper()
 	nodes, hosts := newUMANodes(), newUMAHosts(t, "bank.test", "hooks.bank.test", "pay.test", "hooks.pay.test")
 	ana = newUMAEnv(t, nodes[0], hosts, "ana", "bank.test", "USD")
@@ -117,7 +117,7 @@ func newUMAEnvs(t *testing.T) (ana, bo *umaEnv) {
 // umaHosts are the hosts of a test.
 type umaHosts map[string]*umaProxy
 
-func newUMAHosts(t *testing.T, names ...string) umaHosts {
+func newUMAHosts(t testing.TB, names ...string) umaHosts {
 	hosts := umaHosts{}
 	for _, name := range names {
 		hosts[name] = newUMAProxy(t)
@@ -141,7 +141,7 @@ func (h umaHosts) options() []string {
 	return []string{"--test-hosts", strings.Join(pairs, ",")}
 }
 
-func newUMAEnv(t *testing.T, node *lndtest.Node, hosts umaHosts, name, domain, currency string) *umaEnv {
+func newUMAEnv(t testing.TB, node *lndtest.Node, hosts umaHosts, name, domain, currency string) *umaEnv {
 	t.Helper()
 	e := &umaEnv{lightningEnv: newLightningEnvOf(t, node, false, hosts.options()...), proxy: hosts[domain], address: "$" + name + "@" + domain,
 		currency: currency}
@@ -249,5 +249,23 @@ func (e *umaEnv) expire() {
 	eventually(e.t, "nothing is pending at "+e.address, func() bool {
 		e.exec("UPDATE jobs SET due_at = now() WHERE step = 'expire' AND due_at > now()")
 		return e.queryInt("SELECT count(*) FROM transactions WHERE status IN ('PENDING', 'PROCESSING')") == 0
+	})
+}
+
+// payInvoice pays a UMA invoice.
+func (e *umaEnv) payInvoice(text string, amount int64) {
+	found := e.get("/receiver/uma/" + text + "?customerId=" + e.customer).wantStatus(200)
+	found.wantValues(map[string]any{"umaInvoice.amount.amount": amount})
+	quote := e.post("/quotes", object{"source": object{"sourceType": "ACCOUNT", "accountId": e.account}, "lookupId": found.text("lookupId"),
+		"destination":        object{"destinationType": "UMA_ADDRESS", "umaAddress": found.text("receiverUmaAddress")},
+		"lockedCurrencySide": "RECEIVING", "lockedCurrencyAmount": amount}).wantStatus(201)
+	e.post("/quotes/"+quote.text("id")+"/execute", nil).wantStatus(200)
+	e.hooks.awaitOutgoingEvent(quote.text("transactionId"), "COMPLETED")
+}
+
+// wantInvoice waits until a UMA invoice has a status.
+func (e *umaEnv) wantInvoice(id, status string) {
+	eventually(e.t, "the invoice is "+status, func() bool {
+		return e.get("/uma-invoices/"+id).wantStatus(200).text("status") == status
 	})
 }

@@ -120,3 +120,32 @@ func TestUMA_ProviderOfTheNodeSDK(t *testing.T) {
 	}
 	ana.expire()
 }
+
+func TestUMA_InvoicesOfTheNodeSDK(t *testing.T) {
+	t.Parallel()
+	// Nina's provider, which is made of the protocol's SDK for Node, reads an invoice of ana, and pays it once. Ana pays one of nina, which
+	// her provider has shown.
+	nodes, hosts := newUMANodes(), newUMAHosts(t, "bank.test", "hooks.bank.test", "node.test")
+	ana := newUMAEnv(t, nodes[0], hosts, "ana", "bank.test", "USD")
+	nina := newNodeProvider(t, hosts, nodes[1])
+
+	made := ana.post("/uma-invoices", object{"customerId": ana.customer, "amount": 30_00, "currency": "USD",
+		"senderUmaAddress": "$nina@node.test"}).wantStatus(201)
+	seen := nina.post("/seen", nil).wantStatus(200)
+	seen.wantValues(map[string]any{"invoices.0.receiverUma": ana.address, "invoices.0.amount": 30_00, "invoices.0.receivingCurrency.code": "USD",
+		"invoices.0.invoiceUUID": uuidOf(made.text("id")), "invoices.0.requiredPayerData.name.mandatory": true})
+	accepted := nina.post("/accept", nil).wantStatus(200)
+	accepted.wantValues(map[string]any{"status": 200, "converted.amount": 30_00})
+	nina.post("/accept", nil).wantStatus(200).wantValues(map[string]any{"status": 400, "refused.code": "INVALID_INVOICE"}) // it has a payment
+	nina.node.PayByHand(accepted.text("invoice"))
+	ana.wantInvoice(made.text("id"), "PAID")
+	nina.post("/accept", nil).wantStatus(200).wantValues(map[string]any{"status": 400, "refused.code": "INVALID_INVOICE"})
+
+	asked := nina.post("/ask?sender="+url.QueryEscape(ana.address), nil).wantStatus(200)
+	shown := ana.get("/uma-invoices?senderCustomerId=" + ana.customer).wantStatus(200)
+	shown.wantValues(map[string]any{"data.0.invoice": asked.text("invoice"), "data.0.receiverUmaAddress": "$nina@node.test",
+		"data.0.amount.amount": 3_00, "data.0.status": "PENDING"})
+	ana.payInvoice(asked.text("invoice"), 3_00)
+	ana.wantInvoice(shown.text("data.0.id"), "PAID")
+	ana.expire()
+}

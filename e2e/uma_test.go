@@ -177,3 +177,66 @@ func TestUMA_ChangedAndRepeatedAnswers(t *testing.T) {
 		t.Errorf("ana has %d of %d", got, ana.start)
 	}
 }
+
+func TestUMA_InvoicesAndLightningAddress(t *testing.T) {
+	t.Parallel()
+	// Bo's invoice for ana reaches her platform, and is paid once, also if processes are killed between. A wallet that does not speak UMA
+	// pays bo by Lightning address.
+	ana, bo := newUMAEnvs(t)
+	made := bo.post("/uma-invoices", object{"customerId": bo.customer, "amount": 25_00, "currency": "EUR",
+		"senderUmaAddress": ana.address}).wantStatus(201)
+	shown := ana.get("/uma-invoices?senderCustomerId=" + ana.customer).wantStatus(200)
+	shown.wantValues(map[string]any{"data.0.invoice": made.text("invoice"), "data.0.status": "PENDING"})
+	ana.restart()
+	bo.restart()
+	before := bo.held()
+	ana.payInvoice(made.text("invoice"), 25_00)
+	ana.wantInvoice(shown.text("data.0.id"), "PAID")
+	bo.wantInvoice(made.text("id"), "PAID")
+	ana.restart()
+	ana.get("/receiver/uma/"+made.text("invoice")+"?customerId="+ana.customer).wantError(409, "CONFLICT")
+	if got := bo.held() - before; got != 25_00 {
+		t.Errorf("bo has received %d", got)
+	}
+	bo.post("/uma-invoices", object{"customerId": bo.customer, "amount": 25_00, "currency": "EUR",
+		"senderUmaAddress": "$eve@bank.test"}).wantError(424, "PAYREQ_REQUEST_FAILED") // nobody there
+
+	get := func(path string) (status int, answer map[string]any) {
+		request, err := http.NewRequest(http.MethodGet, bo.proxy.URL+path, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Host = "pay.test"
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		_ = json.NewDecoder(response.Body).Decode(&answer)
+		return response.StatusCode, answer
+	}
+	if status, _ := get("/.well-known/lnurlp/bo"); status != 404 { // the platform requires the payer's name
+		t.Errorf("with a required name: %d", status)
+	}
+	bo.patch("/config", object{"supportedCurrencies": []any{
+		object{"currencyCode": "EUR", "minAmount": 100, "maxAmount": 1_000_000_00, "enabledTransactionTypes": []any{"OUTGOING", "INCOMING"},
+			"requiredCounterpartyFields": []any{}}}}).wantStatus(200)
+	status, found := get("/.well-known/lnurlp/bo")
+	if status != 200 || found["tag"] != "payRequest" {
+		t.Fatalf("%d %v", status, found)
+	}
+	status, keys := get("/.well-known/lnurlpubkey")
+	listed := bo.operator("platform", "uma-keys", "--platform", bo.platformID, "--output", "csv")
+	if signing, _ := keys["signingPubKey"].(string); status != 200 || signing == "" || !strings.Contains(listed, ",ACTIVE,") ||
+		!strings.Contains(listed, signing) {
+		t.Errorf("%v are published, and listed:\n%s", keys, listed)
+	}
+	before = bo.held()
+	status, given := get(strings.TrimPrefix(found["callback"].(string), "https://pay.test") + "?amount=30000000")
+	if status != 200 {
+		t.Fatalf("%d %v", status, given)
+	}
+	ana.node.PayByHand(given["pr"].(string))
+	eventually(t, "the payment of the wallet is credited", func() bool { return bo.held() > before })
+	ana.expire()
+}

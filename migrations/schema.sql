@@ -2243,6 +2243,8 @@ CREATE TABLE lookups (
     currencies text[] NOT NULL,
     receiver_info jsonb NOT NULL,
     uma_receiver jsonb,
+    uma_invoice_id uuid,
+    uma_invoice_minor bigint,
     CONSTRAINT lookup_has_one_receiver CHECK (((receiver_uma = ''::text) = (external_id IS NOT NULL)))
 )
 PARTITION BY RANGE (id);
@@ -4116,6 +4118,37 @@ ALTER TABLE ONLY uma_channels
 CREATE POLICY platform_isolation ON uma_channels USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
 ALTER TABLE uma_channels ENABLE ROW LEVEL SECURITY;
 GRANT SELECT,INSERT ON TABLE uma_channels TO causeway_service;
+
+CREATE TABLE uma_invoices (
+    platform_id uuid NOT NULL,
+    id uuid NOT NULL,
+    issuer text NOT NULL,
+    invoice_id uuid NOT NULL,
+    content text NOT NULL,
+    receiver_id uuid,
+    sender_id uuid,
+    amount bigint NOT NULL,
+    currency text NOT NULL,
+    transaction_id uuid,
+    expires_at timestamp with time zone NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT uma_invoice_positive CHECK ((amount > 0))
+);
+ALTER TABLE ONLY uma_invoices
+    ADD CONSTRAINT uma_invoice_once UNIQUE (platform_id, issuer, invoice_id);
+ALTER TABLE ONLY uma_invoices
+    ADD CONSTRAINT uma_invoices_pkey PRIMARY KEY (platform_id, id);
+CREATE INDEX uma_invoices_by_expires_at ON uma_invoices USING btree (platform_id, expires_at);
+CREATE INDEX uma_invoices_by_receiver ON uma_invoices USING btree (platform_id, receiver_id) WHERE (receiver_id IS NOT NULL);
+CREATE INDEX uma_invoices_by_sender ON uma_invoices USING btree (platform_id, sender_id, expires_at) WHERE (sender_id IS NOT NULL);
+ALTER TABLE ONLY uma_invoices
+    ADD CONSTRAINT uma_invoices_platform_id_fkey FOREIGN KEY (platform_id) REFERENCES platforms(id);
+CREATE POLICY platform_isolation ON uma_invoices USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
+ALTER TABLE uma_invoices ENABLE ROW LEVEL SECURITY;
+GRANT SELECT,INSERT,DELETE ON TABLE uma_invoices TO causeway_service;
+GRANT UPDATE(content) ON TABLE uma_invoices TO causeway_service;
+GRANT UPDATE(sender_id) ON TABLE uma_invoices TO causeway_service;
+GRANT UPDATE(transaction_id) ON TABLE uma_invoices TO causeway_service;
 
 CREATE TABLE uma_keys (
     platform_id uuid NOT NULL,

@@ -3,6 +3,8 @@ package ports
 import (
 	"context"
 
+	"github.com/google/uuid"
+
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/platform"
@@ -55,6 +57,8 @@ type PayRequest struct {
 	Receiver    string
 	To          uma.Receiver
 	Ask         uma.Ask
+	// Invoice is the id of the UMA invoice that is paid; zero for none.
+	Invoice uuid.UUID
 	// Facts are the facts about the payer that are stated, and TravelRule what is only stated encrypted, by field name.
 	Facts, TravelRule map[string]string
 	// Wanted are the facts about the receiver that are asked for.

@@ -26,3 +26,18 @@ type UMAStore interface {
 	// UMAPeers returns the domains of the providers that a platform has keys of.
 	UMAPeers(ctx context.Context, p ident.Platform, limit int) ([]string, error)
 }
+
+// UMAInvoices signs the UMA invoices of platforms, and reads those of other providers. Its calls move no money.
+type UMAInvoices interface {
+	// IssueInvoice returns the signed text of an invoice of a platform. If it names a sender at another provider, it is sent there first:
+	// PAYREQ_REQUEST_FAILED if that provider does not take it. NOT_IMPLEMENTED if the platform cannot be paid.
+	IssueInvoice(ctx context.Context, on platform.Platform, i uma.Invoice) (string, error)
+	// CheckInvoice returns an error unless an invoice is signed by the provider of its receiver, with which payments are exchanged.
+	CheckInvoice(ctx context.Context, on platform.Platform, i uma.SignedInvoice) error
+}
+
+// UMAInvoiceFilter selects UMA invoices, by their receiver or sender; zero fields match all.
+type UMAInvoiceFilter struct {
+	Paging
+	To, From ident.Customer
+}

@@ -32,6 +32,7 @@ var lookups = schema.New("lookups", keyOfPlatform, func(l *quote.Lookup) schema.
 		{Name: "uma_receiver", Type: "jsonb", Field: schema.JSON(
 			func() *umaReceiverColumn { return newUMAReceiverColumn(l.UMA) },
 			func(column *umaReceiverColumn) { l.UMA = column.receiver() })},
+		{Name: "uma_invoice_id", Field: &l.Invoice}, {Name: "uma_invoice_minor", Field: schema.Optional(&l.InvoiceAmount)},
 		{Name: "expires_at", Field: &l.ExpiresAt}, {Name: "created_at", Field: &l.CreatedAt},
 	}
 })

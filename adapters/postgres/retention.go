@@ -33,7 +33,7 @@ type RetentionCutoffs struct {
 	// accepted again, by the time until which they are not.
 	WalletCodes, UsedChallenges time.Time
 	RevokedCredentials          time.Time // of embedded wallets, by the revocation
-	UMAPeers                    time.Time // keys of other UMA providers, by their expiry
+	UMAPeers                    time.Time // keys of other UMA providers, and UMA invoices, by their expiry
 	Mails                       time.Time // by creation; a mail expires long before
 	DeviceCodes                 time.Time // of agents, by expiry
 	AgentAttempts               time.Time // by the time of the attempt
@@ -81,6 +81,7 @@ func (c RetentionCutoffs) tables() []retainedTable {
 		{"wallet_codes", c.WalletCodes, "", fmt.Sprintf(deleteByEnd, "wallet_codes", "expires_at", "credential_id")},
 		{"wallet_used_challenges", c.UsedChallenges, "", fmt.Sprintf(deleteByEnd, "wallet_used_challenges", "expires_at", "hash")},
 		{"uma_nonces", c.UsedChallenges, "", fmt.Sprintf(deleteByEnd, "uma_nonces", "expires_at", "hash")},
+		{"uma_invoices", c.UMAPeers, "", fmt.Sprintf(deleteByEnd, "uma_invoices", "expires_at", "id")},
 		{"uma_peers", c.UMAPeers, "", fmt.Sprintf(deleteByEnd, "uma_peers", "expires_at", "domain")},
 		{"wallet_credentials", c.RevokedCredentials, "", fmt.Sprintf(deleteByEnd, "wallet_credentials", "revoked_at", "id")},
 		{"agent_device_codes", c.DeviceCodes, "", fmt.Sprintf(deleteByEnd, "agent_device_codes", "expires_at", "hash")},

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/google/uuid"
+
 	"causeway/core/customer"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -207,6 +209,9 @@ func (p *Provider) payRequest(ctx context.Context, request ports.PayRequest, dom
 		}
 	}
 	message := newPayRequest(request.Ask)
+	if request.Invoice != uuid.Nil {
+		message.Invoice = request.Invoice.String()
+	}
 	if message.PayerData, err = payer.encode(); err != nil {
 		return nil, err
 	}

@@ -102,6 +102,7 @@ type payRequest struct {
 	Amount    string          `json:"amount"` // and .CODE, if it is not in millisatoshi
 	PayerData json.RawMessage `json:"payerData"`
 	PayeeData fieldOptions    `json:"payeeData,omitempty"`
+	Invoice   string          `json:"invoiceUUID,omitempty"` // the id of the UMA invoice that is paid
 }
 
 func newPayRequest(ask uma.Ask) payRequest {
@@ -127,8 +128,8 @@ func (p payRequest) ask() (uma.Ask, error) {
 		return uma.Ask{}, uma.Refuse(uma.AmountOutOfRange, "amount is too large")
 	case inCurrency:
 		return uma.Ask{Currency: money.Currency(p.Convert), Amount: n}, nil
-	case n%1000 != 0:
-		return uma.Ask{}, uma.Refuse(uma.InvalidInput, "amount must be whole satoshi: a multiple of 1000 millisatoshi")
+	case n < 1000:
+		return uma.Ask{}, uma.Refuse(uma.AmountOutOfRange, "amount must be at least a satoshi: 1000 millisatoshi")
 	}
 	return uma.Ask{Currency: money.Currency(p.Convert), Msats: n}, nil
 }

@@ -26,6 +26,8 @@ type Config struct {
 	Store  ports.UMAStore
 	Client *Client
 	Policy uma.Policy
+	// Certificates are those of keys of platforms; others are published without.
+	Certificates []CertificateChain
 	// Settles returns NOT_IMPLEMENTED if the payments of a platform cannot be settled.
 	Settles func(ident.Platform) error
 	Clock   ports.Clock

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"causeway/app/payments"
 	"causeway/app/receivers"
 	"causeway/core/customer"
@@ -30,12 +32,15 @@ const (
 	configurationPath = "/.well-known/uma-configuration"
 	lookupPath        = "/.well-known/lnurlp/"
 	payPath           = "/uma/payreq/"
-	utxoPath          = "/uma/utxos/" // and the id of a payment
+	utxoPath          = "/uma/utxos/"  // and the id of a payment
+	walletPath        = "/uma/lnurlp/" // and the name of a receiver
 )
 
 // Receivers finds customers as receivers.
 type Receivers interface {
 	UMAReceiver(ctx context.Context, on platform.Platform, address string) (receivers.UMAReceiver, error)
+	LightningReceiver(ctx context.Context, on platform.Platform, address string) (receivers.UMAReceiver, error)
+	TakeUMAInvoice(ctx context.Context, on platform.Platform, i uma.Invoice, text string) error
 }
 
 // Payments takes the payments of other providers.
@@ -54,8 +59,8 @@ type Server struct {
 // requestTimeout is longer than a platform takes to approve a payment.
 const requestTimeout = 25 * time.Second
 
-// Register adds the paths.
-func (s *Server) Register(mount func(method, pattern string, h http.Handler), limit func(http.Handler) http.Handler) {
+// Register adds the paths. limit limits the requests of providers, and limitWallets those of anybody that are payments.
+func (s *Server) Register(mount func(method, pattern string, h http.Handler), limit, limitWallets func(http.Handler) http.Handler) {
 	handle := func(method, pattern string, answer func(context.Context, *http.Request, platform.Platform) (any, error)) {
 		mount(method, pattern, limit(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, answer) })))
 	}
@@ -64,6 +69,10 @@ func (s *Server) Register(mount func(method, pattern string, h http.Handler), li
 	handle(http.MethodGet, lookupPath+"{name}", s.lookup)
 	handle(http.MethodPost, payPath+"{name}", s.pay)
 	handle(http.MethodPost, utxoPath+"{id}", s.channels)
+	handle(http.MethodPost, requestPath, s.request)
+	mount(http.MethodGet, walletPath+"{name}", limitWallets(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.serve(w, r, s.payByWallet)
+	})))
 }
 
 // serve answers a request to the platform whose domain is its host.
@@ -118,6 +127,7 @@ func writeJSON(w http.ResponseWriter, status int, body any) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Access-Control-Allow-Origin", "*") // wallets in browsers; nothing here is about who is signed in
 	w.WriteHeader(status)
 	_, _ = w.Write(text) // the caller has gone
 }
@@ -128,14 +138,23 @@ func (s *Server) publicKeys(ctx context.Context, _ *http.Request, on platform.Pl
 	if err != nil {
 		return nil, err
 	}
-	active, until, _ := ring.Active(s.Clock.Now())
-	return map[string]any{"signingPubKey": hex.EncodeToString(uma.PublicKey(active.Signing)),
-		"encryptionPubKey": hex.EncodeToString(uma.PublicKey(active.Encryption)), "expirationTimestamp": until.Unix()}, nil
+	now := s.Clock.Now()
+	active, until, _ := ring.Active(now)
+	signing, encryption := uma.PublicKey(active.Signing), uma.PublicKey(active.Encryption)
+	answer := map[string]any{"signingPubKey": hex.EncodeToString(signing), "encryptionPubKey": hex.EncodeToString(encryption),
+		"expirationTimestamp": until.Unix()}
+	for name, chain := range map[string][]string{"signingCertChain": s.chainOf(signing, now), "encryptionCertChain": s.chainOf(encryption, now)} {
+		if chain != nil {
+			answer[name] = chain
+		}
+	}
+	return answer, nil
 }
 
 // configuration answers with the versions.
 func (s *Server) configuration(_ context.Context, _ *http.Request, on platform.Platform) (any, error) {
-	return map[string]any{"uma_major_versions": uma.MajorVersions(), "name": on.Name}, nil
+	return map[string]any{"uma_major_versions": uma.MajorVersions(), "name": on.Name,
+		"uma_request_endpoint": "https://" + on.UMADomain + requestPath}, nil
 }
 
 // receiver returns the receiver that a path names.
@@ -151,12 +170,15 @@ func (s *Server) receiver(ctx context.Context, r *http.Request, on platform.Plat
 func (s *Server) lookup(ctx context.Context, r *http.Request, on platform.Platform) (any, error) {
 	query := r.URL.Query()
 	version, domain := query.Get("umaVersion"), strings.ToLower(query.Get("vaspDomain"))
+	if !query.Has("umaVersion") && !query.Has("vaspDomain") && !query.Has("signature") {
+		return s.lookupByWallet(ctx, r, on)
+	}
 	if version != "" && !uma.SupportsVersion(version) {
 		return nil, uma.Refuse(uma.UnsupportedVersion, "unsupported version: "+version[:min(len(version), 20)])
 	}
 	if version == "" || domain == "" || query.Get("signature") == "" {
-		return nil, uma.Refuse(uma.MissingUMAParameters, "umaVersion, vaspDomain, signature, nonce and timestamp are required: payments without "+
-			"UMA are not taken")
+		return nil, uma.Refuse(uma.MissingUMAParameters, "umaVersion, vaspDomain, signature, nonce and timestamp are required; none of them for "+
+			"a payment without UMA")
 	}
 	if err := s.Settles(on.ID); err != nil {
 		return nil, err
@@ -185,9 +207,8 @@ func (s *Server) lookup(ctx context.Context, r *http.Request, on platform.Platfo
 	if err != nil {
 		return nil, err
 	}
-	response := lnurlResponse{Tag: "payRequest", Callback: "https://" + on.UMADomain + payPath +
-		strings.ReplaceAll(nameOf(to.Address), "$", "%24"),
-		MinSendable: to.MinSats * 1000, MaxSendable: to.MaxSats * 1000, Metadata: metadata(to.Address), UMAVersion: uma.Version,
+	response := lnurlResponse{Tag: "payRequest", Callback: payURL(on, to.Address),
+		MinSendable: to.MinSats * 1000, MaxSendable: to.MaxSats * 1000, Metadata: metadata(to.Address, uuid.Nil), UMAVersion: uma.Version,
 		PayerData: newFieldOptions(to.Wanted), Compliance: &lnurlCompliance{KYCStatus: "VERIFIED", Signature: answer.text,
 			Nonce: answer.Nonce, Timestamp: answer.Seconds, IsSubjectToTravelRule: on.Regulated, ReceiverIdentifier: to.Address}}
 	for _, c := range to.Currencies {
@@ -201,9 +222,13 @@ func nameOf(address string) string {
 	return name
 }
 
-// metadata is what an invoice is for (LUD-06).
-func metadata(address string) string {
-	text, _ := json.Marshal([][2]string{{"text/plain", "Pay to " + address}, {"text/identifier", address}}) // texts only
+// metadata is what an invoice is for (LUD-06), with the UMA invoice that it pays; zero for none.
+func metadata(address string, paid uuid.UUID) string {
+	entries := [][2]string{{"text/plain", "Pay to " + address}, {"text/identifier", address}}
+	if paid != uuid.Nil {
+		entries = append(entries, [2]string{"text/uma-invoice", paid.String()})
+	}
+	text, _ := json.Marshal(entries) // texts only
 	return string(text)
 }
 
@@ -249,9 +274,13 @@ func (s *Server) pay(ctx context.Context, r *http.Request, on platform.Platform)
 	if err != nil {
 		return nil, err
 	}
+	paid, err := paidInvoice(r, request.Invoice)
+	if err != nil {
+		return nil, err
+	}
 	in := payments.UMAPayRequest{Sender: sender, Receiver: to.Address, Facts: payer.facts, Wanted: request.PayeeData.facts(),
-		Callback:        knownCallback(c.UTXOCallback),
-		DescriptionHash: sha256.Sum256([]byte(metadata(to.Address) + string(request.PayerData)))}
+		Callback: knownCallback(c.UTXOCallback), Invoice: paid,
+		DescriptionHash: sha256.Sum256([]byte(metadata(to.Address, paid) + string(request.PayerData)))}
 	if in.Ask, err = request.ask(); err != nil {
 		return nil, err
 	}
@@ -263,11 +292,11 @@ func (s *Server) pay(ctx context.Context, r *http.Request, on platform.Platform)
 			return nil, uma.Refuse(uma.InvalidInput, "encryptedTravelRuleInfo is too long")
 		}
 	}
-	paid, err := s.Payments.InvoiceUMAPayment(ctx, on, in)
+	invoiced, err := s.Payments.InvoiceUMAPayment(ctx, on, in)
 	if err != nil {
 		return nil, err
 	}
-	return s.payResponse(ctx, on, payer.identifier, to, paid)
+	return s.payResponse(ctx, on, payer.identifier, to, invoiced)
 }
 
 func (s *Server) payResponse(ctx context.Context, on platform.Platform, payer string, to receivers.UMAReceiver, paid payments.UMAInvoice) (

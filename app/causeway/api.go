@@ -40,7 +40,7 @@ func (a *app) useCases(verificationURL string) api.Deps {
 		BeneficialOwners: a.verifications, Verifications: a.verifications,
 		Documents: a.documents, KYCLinks: a.kycLinks, Authentication: a.authentication, VerificationURL: verificationURL,
 		ExternalAccounts: a.accounts, InternalAccounts: a.accounts, Wallets: a.wallets, Agents: a.agents, AgentPayments: a.payments,
-		Quotes: a.payments, QuoteProofs: a.payments, Payments: a.payments, IncomingPayments: a.payments, Receivers: a.receivers,
+		Quotes: a.payments, QuoteProofs: a.payments, Payments: a.payments, IncomingPayments: a.payments, Receivers: a.receivers, UMAInvoices: a.receivers,
 		Sandbox: a.payments, Webhooks: a.webhooks,
 		WebhookSecrets: a.webhooks, RequestLog: a.requestLog,
 		Safeguarding: a.treasury, Treasury: a.treasury, Receivables: a.receivables, PlatformFees: a.platformFees,

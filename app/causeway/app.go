@@ -300,7 +300,7 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 	a.feeds = a.payments.NewFeeds(payments.FeedConfig{Connections: a.connections, Feeds: a.db, Receipts: a.db, Balances: a.db,
 		Statements: a.db, Received: a.db, Ledger: a.db.Finance(), CallAgain: a.payments.CallAgain})
 	a.receivers = receivers.New(receivers.Config{
-		Store: a.db, Counterparties: counterparties, Prices: quotePrices, Clock: systemClock{},
+		Store: a.db, Counterparties: counterparties, Invoices: a.uma, Prices: quotePrices, Clock: systemClock{},
 		IDs: idGenerator})
 	a.accounting = shared.accountingWith(marketRates)
 	a.treasury = shared.Treasury()

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -26,6 +25,7 @@ import (
 	"causeway/core/corridor"
 	"causeway/core/customer"
 	"causeway/core/event"
+	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/platform"
@@ -71,7 +71,7 @@ type umaSide struct {
 
 // newUMASides returns two installations that know each other: of bank.test, whose customer is ana, and of pay.test, whose
 // customer is bo.
-func newUMASides(t *testing.T) (ana, bo *umaSide) {
+func newUMASides(t *testing.T, edits ...func(*platform.Platform)) (ana, bo *umaSide) {
 	t.Helper()
 	network, hosts := &lightningNetwork{invoices: map[string]*networkInvoice{}}, testFlags{}
 	sides := map[string]*umaSide{}
@@ -82,12 +82,12 @@ func newUMASides(t *testing.T) (ana, bo *umaSide) {
 		hosts.TestHosts = append(hosts.TestHosts, domain+"="+server.URL)
 	}
 	for _, domain := range domains {
-		sides[domain] = newUMASide(t, network, domain, hosts)
+		sides[domain] = newUMASide(t, network, domain, hosts, edits)
 	}
 	return sides["bank.test"], sides["pay.test"]
 }
 
-func newUMASide(t *testing.T, network *lightningNetwork, domain string, hosts testFlags) *umaSide {
+func newUMASide(t *testing.T, network *lightningNetwork, domain string, hosts testFlags, edits []func(*platform.Platform)) *umaSide {
 	t.Helper()
 	name, code := "ana", money.Currency("USD")
 	if domain == "pay.test" {
@@ -97,6 +97,9 @@ func newUMASide(t *testing.T, network *lightningNetwork, domain string, hosts te
 		p.Environment, p.UMADomain, p.WebhookEndpoint = platform.Production, domain, "https://example.com/hooks"
 		p.Currencies = []platform.Currency{{Code: code, MinAmount: 100, MaxAmount: 1_000_000_00, Directions: []string{"OUTGOING", "INCOMING"},
 			RequiredCounterpartyFields: []platform.CounterpartyField{{Name: "FULL_NAME", Mandatory: true}}}}
+		for _, edit := range edits {
+			edit(p)
+		}
 	}))
 	side := &umaSide{Env: env, t: t, network: network, respond: 200, node: secp256k1.PrivKeyFromBytes([]byte("a node of the tests " + domain))}
 	env.Customer = env.NewCustomer(name, func(c *customer.Customer) {
@@ -112,12 +115,12 @@ func newUMASide(t *testing.T, network *lightningNetwork, domain string, hosts te
 	side.payments = payments.New(payments.Config{Timetable: env.Timetable(), Store: env.Store, Jobs: env.Store, Rails: env.Rail,
 		Chains: env.Chain, Custody: env.Custody, Prices: quotePrices, Counterparties: others, Approvals: side, Lightning: side,
 		Clock: env.Clock, IDs: env.IDs, Log: env.Log, Batches: batch.Options{Timeout: time.Minute}})
-	side.receivers = receivers.New(receivers.Config{Store: env.Store, Counterparties: others, Prices: quotePrices, Clock: env.Clock,
+	side.receivers = receivers.New(receivers.Config{Store: env.Store, Counterparties: others, Invoices: side.provider, Prices: quotePrices, Clock: env.Clock,
 		IDs: env.IDs})
 	routes := http.NewServeMux()
 	server := uma.Server{Provider: side.provider, Receivers: side.receivers, Payments: side.payments}
 	server.Register(func(method, pattern string, h http.Handler) { routes.Handle(method+" "+pattern, h) },
-		func(h http.Handler) http.Handler { return h })
+		func(h http.Handler) http.Handler { return h }, func(h http.Handler) http.Handler { return h })
 	side.handler = routes
 	env.Run(side.payments.Run)
 	return side
@@ -160,7 +163,16 @@ func (s *umaSide) LightningFor(context.Context, ident.Platform) (ports.Lightning
 }
 
 // CancelInvoice implements ports.Lightning.
-func (s *umaSide) CancelInvoice(context.Context, uuid.UUID) error { return errors.ErrUnsupported }
+func (s *umaSide) CancelInvoice(_ context.Context, id uuid.UUID) error {
+	s.network.mu.Lock()
+	defer s.network.mu.Unlock()
+	for _, invoice := range s.network.invoices {
+		if invoice.request.ID == id && invoice.paidBy != uuid.Nil {
+			return fault.New(fault.Conflict, "The invoice was paid.")
+		}
+	}
+	return nil
+}
 
 // PaidOver implements ports.LightningChannels.
 func (s *umaSide) PaidOver(context.Context, [32]byte) ([]rules.ChannelUse, error) {
@@ -215,7 +227,7 @@ func (s *umaSide) invoiceText(request ports.InvoiceRequest, hash [32]byte) strin
 	data = append(data, field(23, fiveBits(request.DescriptionHash[:]))...)
 	data = append(data, field(6, words(int64(request.ExpiresAt.Sub(now)/time.Second), 4))...)
 	data = append(data, field(5, []byte{16, 8, 0})...)
-	prefix := "lnbcrt" + money.TotalOf(request.Amount.Minor*10).String() + "n"
+	prefix := "lnbcrt" + money.TotalOf((request.Amount.Minor*1000+request.Fraction)*10).String() + "p"
 	signed, err := bech32.ConvertBits(data, 5, 8, true)
 	if err != nil {
 		s.t.Fatal(err)

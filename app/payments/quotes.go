@@ -54,6 +54,8 @@ type quoteCommand struct {
 	price   *prices.Price
 	answer  *uma.Answer
 	funding fundingInvoice
+	// umaInvoice is the id of the UMA invoice that the quote pays, at the provider of its receiver; zero for none.
+	umaInvoice uuid.UUID
 	// settlement is how a payment from a wallet moves on its chain, or unsettled why none can.
 	settlement *wallet.Settlement
 	unsettled  error
@@ -121,7 +123,15 @@ func (s *Service) newQuoteCommand(ctx context.Context, r quote.Request, claim *p
 		if err != nil {
 			return nil, err
 		}
-		if command.receiver = &receiver; receiver.UMA != nil && r.Destination.UMA != "" {
+		command.receiver = &receiver
+		if !receiver.Invoice.IsZero() {
+			invoice, err := s.unpaidInvoice(ctx, r.Platform, receiver.Invoice)
+			if err != nil {
+				return nil, asConflict(err)
+			}
+			command.umaInvoice = invoice.Invoice.ID
+		}
+		if receiver.UMA != nil && r.Destination.UMA != "" {
 			if err := s.requestInvoice(ctx, command); err != nil {
 				return nil, err
 			}
@@ -154,7 +164,7 @@ func (s *Service) createQuotes(ctx context.Context, commands []*quoteCommand) ([
 		if err != nil {
 			return err
 		}
-		writes := &quoteWrites{ids: s.IDs, now: s.Clock.Now()}
+		writes := &quoteWrites{ids: s.IDs, now: s.Clock.Now(), claims: map[ident.UMAInvoice]bool{}}
 		payers, err := s.lockQuotingPayers(ctx, tx, commands, parties, writes.now)
 		if err != nil {
 			return err
@@ -181,6 +191,9 @@ func (s *Service) createQuotes(ctx context.Context, commands []*quoteCommand) ([
 			}
 			if !c.request.Agent.IsZero() {
 				err = c.evaluate(agents, t, err, writes)
+			}
+			if err == nil && c.receiver != nil && !c.receiver.Invoice.IsZero() {
+				err = asConflict(writes.claim(ctx, tx, c.receiver.Invoice, t))
 			}
 			var challenge *sca.Asked
 			if err == nil {
@@ -303,6 +316,19 @@ type quoteWrites struct {
 	events       []event.Event
 	expiries     []ports.Job
 	attempts     []agent.Attempt // of agents
+	claims       map[ident.UMAInvoice]bool
+}
+
+// claim makes a payment the one of a UMA invoice, which no other one of the batch is.
+func (b *quoteWrites) claim(ctx context.Context, tx Tx, id ident.UMAInvoice, t transaction.Transaction) error {
+	if b.claims[id] {
+		return uma.Refuse(uma.InvalidInvoice, "the UMA invoice has a payment already")
+	}
+	err := claimUMAInvoice(ctx, tx, id, t, b.now)
+	if err == nil {
+		b.claims[id] = true
+	}
+	return err
 }
 
 func (b *quoteWrites) add(q quote.Quote, t transaction.Transaction) {

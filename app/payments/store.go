@@ -57,6 +57,8 @@ type Store interface {
 		length time.Duration) ([]map[transaction.Status]int64, error)
 	// TransactionsByKey returns transactions without their payment instructions.
 	TransactionsByKey(ctx context.Context, keys []ports.TransactionKey) (map[ports.TransactionKey]transaction.Transaction, error)
+	// UMAInvoice returns an invoice, or NOT_FOUND.
+	UMAInvoice(ctx context.Context, p ident.Platform, id ident.UMAInvoice) (uma.KeptInvoice, error)
 	// SaveUMAChannels keeps which channels of another provider a payment has used, unless that is kept already.
 	SaveUMAChannels(ctx context.Context, key ports.TransactionKey, channels []uma.ChannelUse, at time.Time) error
 	// TransactionsByReference returns transactions, without their payment instructions, by
@@ -160,6 +162,10 @@ type Tx interface {
 	IsReceiptReversed(ctx context.Context, p ident.Platform, receipt ident.Receipt) (bool, error)
 	// ReplaceFundingInstructions stores instructions of accounts that have others.
 	ReplaceFundingInstructions(ctx context.Context, accounts []account.Internal) error
+	// LockUMAInvoice returns an invoice, or NOT_FOUND, and locks it.
+	LockUMAInvoice(ctx context.Context, p ident.Platform, id ident.UMAInvoice) (uma.KeptInvoice, error)
+	// PayUMAInvoice stores the payment of a locked invoice, and who pays it.
+	PayUMAInvoice(ctx context.Context, k uma.KeptInvoice) error
 	// SaveWalletAuthorizations stores authorizations. They never change.
 	SaveWalletAuthorizations(ctx context.Context, authorizations []wallet.Authorization) error
 	// LockWalletSessions returns those of the sessions that exist, and keeps them from being ended until the

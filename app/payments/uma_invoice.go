@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
+
 	"causeway/app/internal/spans"
 	"causeway/app/internal/uow"
 	"causeway/core/account"
@@ -23,9 +25,9 @@ import (
 	"causeway/ports"
 )
 
-// UMAPayRequest is a pay request of another provider, whose signature was verified.
+// UMAPayRequest is a pay request of another provider, whose signature was verified, or of a wallet.
 type UMAPayRequest struct {
-	// Sender and Receiver are UMA addresses in lower case.
+	// Sender and Receiver are UMA addresses in lower case. Sender is empty for a wallet, of whose owner nothing is known.
 	Sender, Receiver string
 	Ask              uma.Ask
 	// Facts are what is stated about the sender, and TravelRule what was stated encrypted.
@@ -37,6 +39,8 @@ type UMAPayRequest struct {
 	DescriptionHash [32]byte
 	// Callback is the URL for the channels that are used; empty for none.
 	Callback string
+	// Invoice is the id of the UMA invoice that is paid; zero for none.
+	Invoice uuid.UUID
 }
 
 // UMAInvoice is the invoice of an approved payment, and what its receiver gets.
@@ -82,11 +86,20 @@ func (s *Service) InvoiceUMAPayment(ctx context.Context, on platform.Platform, i
 	if err := s.checkStatedFacts(ctx, on, in); err != nil {
 		return UMAInvoice{}, err
 	}
+	if in.Sender == "" {
+		if err := s.checkOpenPayments(ctx, *to); err != nil {
+			return UMAInvoice{}, err
+		}
+	}
+	issued, err := s.issuedInvoice(ctx, node, on.ID, in)
+	if err != nil {
+		return UMAInvoice{}, err
+	}
 	incoming, err := s.priceUMAPayment(ctx, on, *to, in)
 	if err != nil {
 		return UMAInvoice{}, err
 	}
-	created, err := s.createInvoiced(ctx, *to, incoming)
+	created, err := s.createInvoiced(ctx, *to, incoming, issued.ID)
 	if err != nil {
 		return UMAInvoice{}, err
 	}
@@ -96,7 +109,11 @@ func (s *Service) InvoiceUMAPayment(ctx context.Context, on platform.Platform, i
 	}
 	invoice, err := node.Invoice(ctx, ports.InvoiceRequest{ID: approved.ID.UUID(), Reference: approved.Reference,
 		Amount:          approved.Pricing.Sent,
+		Fraction:        incoming.Offer.Fraction,
 		DescriptionHash: in.DescriptionHash, ExpiresAt: approved.ExpiresAt})
+	if f, is := fault.As(err); is && f.Code == fault.InvalidInput {
+		return UMAInvoice{}, uma.Refuse(uma.InvalidInput, f.Message)
+	}
 	if err != nil {
 		return UMAInvoice{}, fmt.Errorf("issue the invoice of %s: %w", approved.ID, err)
 	}
@@ -106,6 +123,18 @@ func (s *Service) InvoiceUMAPayment(ctx context.Context, on platform.Platform, i
 	}
 	return UMAInvoice{Transaction: approved.ID, Invoice: invoice, Offer: incoming.Offer, Received: approved.Pricing.Received,
 		Facts: uma.FactsToState(facts, in.Wanted)}, nil
+}
+
+// maxOpenPayments is how many payments of people of whom nothing is known may wait for a customer: each asks the platform for approval.
+const maxOpenPayments = 20
+
+func (s *Service) checkOpenPayments(ctx context.Context, to customer.Customer) error {
+	open, err := s.Store.Transactions(ctx, to.Platform, ports.TransactionFilter{Customer: to.ID, Statuses: []transaction.Status{transaction.Pending},
+		Type: transaction.Incoming, Paging: ports.Paging{Limit: maxOpenPayments, WithoutTotal: true}})
+	if err == nil && len(open.Items) >= maxOpenPayments {
+		err = uma.Refuse(uma.LimitExceeded, "too many payments to the receiver are under way; try again in some minutes")
+	}
+	return err
 }
 
 // checkStatedFacts refuses a sender about whom a fact is missing that the platform requires, or who resembles an entry of the
@@ -170,8 +199,10 @@ func (s *Service) priceUMAPayment(ctx context.Context, on platform.Platform, to 
 // invoiceGrace is how long after its invoice has expired a payment ends, so that a payment that was made in time is known by then.
 const invoiceGrace = 2 * time.Minute
 
-// createInvoiced stores the payment with its quote, the request for approval as its next step, and its end.
-func (s *Service) createInvoiced(ctx context.Context, to customer.Customer, in quote.Incoming) (transaction.Transaction, error) {
+// createInvoiced stores the payment with its quote, the request for approval as its next step, and its end. It is the one of the UMA
+// invoice that is paid; zero for none.
+func (s *Service) createInvoiced(ctx context.Context, to customer.Customer, in quote.Incoming, paid ident.UMAInvoice) (
+	transaction.Transaction, error) {
 	var d transaction.Decision
 	var w work
 	err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
@@ -195,6 +226,11 @@ func (s *Service) createInvoiced(ctx context.Context, to customer.Customer, in q
 			return err
 		}
 		d.Transaction.Trace = spans.Context(ctx)
+		if !paid.IsZero() {
+			if err := claimUMAInvoice(ctx, tx, paid, d.Transaction, w.Now); err != nil {
+				return err
+			}
+		}
 		if err := tx.CreateQuotes(ctx, []quote.Quote{q}, nil); err != nil {
 			return err
 		}

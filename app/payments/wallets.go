@@ -93,7 +93,7 @@ func (s *Service) settleWallets(ctx context.Context, jobs []ports.Job) error {
 
 // isCreditedWallet reports whether a wallet was credited with a payment to a UMA address.
 func isCreditedWallet(t transaction.Transaction) bool {
-	return t.Type == transaction.Incoming && t.State.Status == transaction.Completed && t.Source.UMA != "" &&
+	return t.Type == transaction.Incoming && t.State.Status == transaction.Completed && t.Destination.UMA != "" &&
 		ledger.IsWallet(t.DestinationAccount)
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 
 	"causeway/core/corridor"
 	"causeway/core/customer"
@@ -29,6 +30,8 @@ type Sender struct {
 type LookupResult struct {
 	quote.Lookup
 	Currencies []SupportedCurrency
+	// Invoice is the UMA invoice that was looked up; nil for none.
+	Invoice *uma.KeptInvoice
 }
 
 // SupportedCurrency is a currency that a receiver can be paid in. Rate is receiving minor units
@@ -41,10 +44,13 @@ type SupportedCurrency struct {
 }
 
 // LookupUMAAddress looks up the person at a UMA address: a customer of the platform, or a person
-// at another provider. Faults: INVALID_INPUT, INVALID_UMA_ADDRESS, USER_NOT_FOUND,
+// at another provider; or what a UMA invoice asks for. Faults: CONFLICT, INVALID_INPUT, INVALID_UMA_ADDRESS, USER_NOT_FOUND,
 // USER_NOT_READY, CUSTOMER_DELETED, UMA_NOT_FOUND, SELF_PAYMENT, INVALID_RECEIVER,
 // QUOTE_REQUEST_FAILED, NOT_IMPLEMENTED.
 func (s *Service) LookupUMAAddress(ctx context.Context, p ident.Platform, address string, by Sender) (LookupResult, error) {
+	if strings.HasPrefix(strings.ToLower(address), uma.InvoicePrefix) {
+		return s.lookupInvoice(ctx, p, address, by)
+	}
 	parsed, ok := customer.ParseUMAAddress(address)
 	if !ok {
 		return LookupResult{}, fault.New(fault.InvalidUMAAddress, "%.320q is not a UMA address: it %s.", address, customer.UMAAddressRule)
@@ -94,6 +100,8 @@ type lookupRequest struct {
 	lookup   quote.Lookup
 	sender   customer.Customer
 	platform platform.Platform
+	// invoice is stored with the lookup; nil for none.
+	invoice *uma.KeptInvoice
 }
 
 func (s *Service) newLookupRequest(ctx context.Context, p ident.Platform, by Sender) (lookupRequest, error) {
@@ -211,12 +219,18 @@ func (s *Service) priceAndSave(ctx context.Context, request lookupRequest, count
 	}
 	request.lookup.Fields = transaction.MissingFields(request.sender.Facts(), receiver.WantedFields)
 	request.lookup.Currencies, request.lookup.Facts, request.lookup.UMA = receiver.Currencies, receiver.Facts, receiver.UMA
-	result := LookupResult{Lookup: request.lookup}
+	result := LookupResult{Lookup: request.lookup, Invoice: request.invoice}
 	lastFault := error(fault.New(fault.InvalidReceiver, "The receiver accepts no currency that the sender can pay."))
 	for _, currency := range receiver.Currencies {
 		supported, err := s.priceCurrency(ctx, request, country, currency)
 		if _, isFault := fault.As(err); err != nil && !isFault {
 			return LookupResult{}, err
+		}
+		if i := request.invoice; err == nil && i != nil {
+			if i.Amount < supported.Min || i.Amount > supported.Max {
+				err = fault.New(fault.AmountOutOfRange, "The UMA invoice is for %d; from %d to %d can be paid.", i.Amount, supported.Min, supported.Max)
+			}
+			supported.Min, supported.Max = i.Amount, i.Amount
 		}
 		if err != nil {
 			lastFault = err
@@ -227,7 +241,16 @@ func (s *Service) priceAndSave(ctx context.Context, request lookupRequest, count
 	if len(result.Currencies) == 0 {
 		return LookupResult{}, lastFault
 	}
-	return result, ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error { return tx.CreateLookup(ctx, request.lookup) })
+	err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) (err error) {
+		if request.invoice != nil {
+			if request.lookup.Invoice, err = tx.AddUMAInvoice(ctx, *request.invoice); err != nil {
+				return err
+			}
+		}
+		return tx.CreateLookup(ctx, request.lookup)
+	})
+	result.Lookup = request.lookup
+	return result, err
 }
 
 // priceCurrency prices a receiving currency from the first currency that the sender can pay it

@@ -15,6 +15,7 @@ import (
 type Config struct {
 	Store          Store
 	Counterparties ports.CounterpartiesByEnvironment
+	Invoices       ports.UMAInvoices
 	Prices         *prices.Prices
 	Clock          ports.Clock
 	IDs            ports.IDs

@@ -3,6 +3,8 @@ package receivers
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 
 	"causeway/core/corridor"
 	"causeway/core/customer"
@@ -27,23 +29,60 @@ type UMAReceiver struct {
 
 // UMAReceiver returns the customer of a platform with a UMA address. The error is a uma.Refusal, or a fault.
 func (s *Service) UMAReceiver(ctx context.Context, on platform.Platform, address string) (UMAReceiver, error) {
-	none := uma.Refuse(uma.UserNotFound, "there is no such receiver")
+	receiver := UMAReceiver{}
+	var accepted []platform.Currency
+	err := s.eachReceived(ctx, on, address, func(settings platform.Currency, terms uma.Currency, minSats, maxSats int64) {
+		receiver.Currencies, accepted = append(receiver.Currencies, terms), append(accepted, settings)
+		if receiver.MinSats == 0 || minSats < receiver.MinSats {
+			receiver.MinSats = minSats
+		}
+		receiver.MaxSats = max(receiver.MaxSats, maxSats)
+	})
+	receiver.Address, receiver.Wanted = strings.ToLower(address), uma.RequiredFields(accepted)
+	return receiver, receiver.found(err)
+}
+
+// found returns err, or a uma.Refusal if the receiver can be paid in no currency.
+func (r UMAReceiver) found(err error) error {
+	if err == nil && len(r.Currencies) == 0 {
+		err = noReceiver()
+	}
+	return err
+}
+
+func noReceiver() error { return uma.Refuse(uma.UserNotFound, "there is no such receiver") }
+
+// LightningReceiver returns the customer of a platform as a receiver of payments of wallets, which state nothing about their owners: in
+// bitcoin if the customer receives it, else in the first currency for which nothing about the payer is required. The error is a
+// uma.Refusal, also if there is no such currency, or a fault.
+func (s *Service) LightningReceiver(ctx context.Context, on platform.Platform, address string) (UMAReceiver, error) {
+	receiver := UMAReceiver{Address: strings.ToLower(address)}
+	err := s.eachReceived(ctx, on, address, func(settings platform.Currency, terms uma.Currency, minSats, maxSats int64) {
+		required := slices.ContainsFunc(settings.RequiredCounterpartyFields, func(f platform.CounterpartyField) bool { return f.Mandatory })
+		if !required && (receiver.Currencies == nil || terms.Code == money.BTC) {
+			receiver.Currencies, receiver.MinSats, receiver.MaxSats = []uma.Currency{terms}, minSats, maxSats
+		}
+	})
+	return receiver, receiver.found(err)
+}
+
+// eachReceived calls each with the currencies in which the customer with an address can be paid now.
+func (s *Service) eachReceived(ctx context.Context, on platform.Platform, address string,
+	each func(settings platform.Currency, terms uma.Currency, minSats, maxSats int64)) error {
 	parsed, ok := customer.ParseUMAAddress(address)
 	if !ok {
-		return UMAReceiver{}, none
+		return noReceiver()
 	}
 	to, err := s.customerByUMA(ctx, on.ID, parsed)
 	if err != nil {
-		return UMAReceiver{}, err
+		return err
 	}
 	if to == nil || to.CheckReady() != nil {
-		return UMAReceiver{}, none
+		return noReceiver()
 	}
 	if err := s.Prices.Refresh(ctx, on.ID); err != nil {
-		return UMAReceiver{}, err
+		return err
 	}
-	receiver := UMAReceiver{Address: parsed}
-	var accepted []platform.Currency
 	for _, settings := range on.Currencies {
 		if !isEnabled(settings, transaction.Incoming, *to) {
 			continue
@@ -53,19 +92,11 @@ func (s *Service) UMAReceiver(ctx context.Context, on platform.Platform, address
 			continue // it cannot be paid now
 		}
 		if err != nil {
-			return UMAReceiver{}, err
+			return err
 		}
-		receiver.Currencies, accepted = append(receiver.Currencies, terms), append(accepted, settings)
-		if receiver.MinSats == 0 || minSats < receiver.MinSats {
-			receiver.MinSats = minSats
-		}
-		receiver.MaxSats = max(receiver.MaxSats, maxSats)
+		each(settings, terms, minSats, maxSats)
 	}
-	if len(receiver.Currencies) == 0 {
-		return UMAReceiver{}, none
-	}
-	receiver.Wanted = uma.RequiredFields(accepted)
-	return receiver, nil
+	return nil
 }
 
 // receivingTerms returns the terms of payments in bitcoin to a currency of the platform, and their limits in satoshi.

@@ -31,9 +31,12 @@ type Lookup struct {
 	// (FULL_NAME …).
 	Facts map[string]string
 	// UMA is how a receiver at another provider is paid over Lightning; nil for others.
-	UMA       *uma.Receiver
-	CreatedAt time.Time
-	ExpiresAt time.Time
+	UMA *uma.Receiver
+	// Invoice is the UMA invoice that was looked up, and InvoiceAmount what it is for; zero if the receiver was looked up by address.
+	Invoice       ident.UMAInvoice
+	InvoiceAmount int64
+	CreatedAt     time.Time
+	ExpiresAt     time.Time
 }
 
 // Expired reports whether the lookup can no longer be used.

@@ -203,7 +203,7 @@ func (t Transaction) completed(now time.Time, postings ...ledger.Posting) Decisi
 	t.State, t.UpdatedAt, t.SettledAt = State{Status: Completed, Stage: Delivered}, now, now
 	d := Decision{Transaction: t, Postings: postings, Events: []string{"INCOMING_PAYMENT.COMPLETED"}}
 	switch {
-	case t.Source.UMA == "":
+	case t.Destination.UMA == "": // it was not paid to a UMA address
 	case ledger.IsWallet(t.DestinationAccount): // it is not forwarded, because its owner signs each payment
 		d.Next = StepSettleWallet
 	default:

@@ -136,6 +136,8 @@ type Offer struct {
 	Multiplier money.Rate
 	// Fee is the difference between the invoice and the amount at the multiplier, in millisatoshi.
 	Fee int64
+	// Fraction is what the invoice asks for beyond the whole satoshi that are converted, in millisatoshi: below one satoshi.
+	Fraction int64
 }
 
 // Price prices an incoming payment at a market rate, in smallest units for a satoshi. ErrOutOfRange of core/price if it cannot be.
@@ -146,6 +148,7 @@ func (a Ask) Price(unitsPerSat money.Rate, fee price.Fee) (Offer, error) {
 		offer.Price, err = price.Receiving(a.Amount, unitsPerSat, fee)
 	} else {
 		offer.Price, err = price.Sending(a.Msats/msatPerSat, unitsPerSat, fee)
+		offer.Fraction = a.Msats % msatPerSat
 	}
 	if err != nil {
 		return Offer{}, err
@@ -157,9 +160,9 @@ func (a Ask) Price(unitsPerSat money.Rate, fee price.Fee) (Offer, error) {
 	if err != nil {
 		return Offer{}, err
 	}
-	offer.Fee = max(offer.Price.Sending*msatPerSat-without, 0)
+	offer.Fee = max(offer.Msats()-without, 0)
 	return offer, nil
 }
 
 // Msats returns the amount of the invoice.
-func (o Offer) Msats() int64 { return o.Price.Sending * msatPerSat }
+func (o Offer) Msats() int64 { return o.Price.Sending*msatPerSat + o.Fraction }

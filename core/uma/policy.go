@@ -13,3 +13,6 @@ type Policy struct {
 func (p Policy) Allows(domain string) bool {
 	return !slices.Contains(p.Blocked, domain) && (len(p.Allowed) == 0 || slices.Contains(p.Allowed, domain))
 }
+
+// AllowsAnybody reports whether payments of people without a provider are taken: not if only some providers are allowed.
+func (p Policy) AllowsAnybody() bool { return len(p.Allowed) == 0 }

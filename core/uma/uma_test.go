@@ -137,7 +137,7 @@ func TestAsk_AcceptsWhatAProviderAnswers(t *testing.T) {
 			strconv.Itoa(rapid.IntRange(0, 99).Draw(t, "percent")))}
 		ask := uma.Ask{Currency: "EUR", Amount: rapid.Int64Range(1, 1_000_000_00).Draw(t, "amount")}
 		if rapid.Bool().Draw(t, "sending locked") {
-			ask = uma.Ask{Currency: "EUR", Msats: 1000 * rapid.Int64Range(1, 1_000_000_000).Draw(t, "sats")}
+			ask = uma.Ask{Currency: "EUR", Msats: rapid.Int64Range(1000, 1_000_000_000_000).Draw(t, "msats")}
 		}
 		honest := answerTo(t, ask, units, fee)
 		if err := ask.Check(honest, noon); err != nil {

@@ -1,7 +1,7 @@
 // A UMA provider made of the SDK of the protocol: a receiver of payments of another provider, and, when the test asks it to, a sender
 // to it. It refuses every message that the SDK does not accept.
 import http from "node:http";
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { decrypt } from "eciesjs";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import * as uma from "@uma-sdk/core";
@@ -15,7 +15,7 @@ const publicKey = (key) => Buffer.from(secp256k1.getPublicKey(key, false)).toStr
 const nonces = new uma.InMemoryNonceValidator(Date.now() - 60_000);
 const multiplier = 15_151.25, fee = 2_000; // thousandths of a satoshi for a cent
 const metadata = JSON.stringify([["text/plain", `Pay to $nina@${domain}`], ["text/identifier", `$nina@${domain}`]]);
-const seen = { travelRule: null, callbacks: [] };
+const seen = { travelRule: null, callbacks: [], invoices: [] };
 
 // call sends a request to the other provider, whose domain is not in any DNS.
 function call(method, url, body, base = peerURL) {
@@ -44,6 +44,16 @@ function must(holds, what) {
   if (!holds) throw new Error(what);
 }
 
+// readInvoice reads a signed invoice of the other provider. The SDK verifies the invoice as it writes it again, and forgets the order of
+// the fields of the currency.
+async function readInvoice(text) {
+  const invoice = uma.InvoiceSerializer.fromBech32(text);
+  const { code, name, symbol, decimals } = invoice.receivingCurrency;
+  invoice.receivingCurrency = { code, name, symbol, decimals };
+  must(await uma.verifyUmaInvoiceSignature(invoice, (await peerKeys()).getSigningPubKey()), "the signature of the invoice");
+  return invoice;
+}
+
 const invoiceCreator = {
   createUmaInvoice: async (amountMsats, text) => {
     const answer = await call("POST", "http://node/invoice", JSON.stringify({ amountMsats, metadata: text }), node);
@@ -55,7 +65,14 @@ const receive = {
   "/.well-known/lnurlpubkey": async () =>
     new uma.PubKeyResponse(undefined, undefined, publicKey(signing), publicKey(encryption), Math.floor(Date.now() / 1000) + 600)
       .toJsonString(),
-  "/.well-known/uma-configuration": async () => ({ uma_major_versions: [0, 1] }),
+  "/.well-known/uma-configuration": async () => ({ uma_major_versions: [0, 1], uma_request_endpoint: `https://${domain}/requests` }),
+  // requests takes an invoice that nina is asked to pay.
+  "/requests": async (_, body) => {
+    const invoice = await readInvoice(JSON.parse(body).invoice);
+    must(invoice.senderUma === `$nina@${domain}`, "the sender of the invoice");
+    seen.invoices.push(invoice);
+    return {};
+  },
   "/.well-known/lnurlp/": async (request) => {
     const query = uma.parseLnurlpRequest(new URL(request.url, `https://${request.headers.host}`));
     must(uma.isLnurlpRequestForUma(query), "not a request of UMA");
@@ -119,6 +136,37 @@ const receive = {
       invoice: response.pr, converted: response.converted, payee: response.payeeData, disposable: response.disposable,
       metadata: found.metadata + JSON.stringify(pay.payerData), callback,
     };
+  },
+  // ask makes an invoice of 3.00 dollars for nina, which it sends to the provider of the sender.
+  "/ask": async (request) => {
+    const { sender } = Object.fromEntries(new URL(request.url, "http://x").searchParams);
+    const invoice = await uma.createUmaInvoice({
+      receiverUma: `$nina@${domain}`, invoiceUUID: randomUUID(), amount: 300, expiration: Math.floor(Date.now() / 1000) + 3600,
+      receivingCurrency: { code: "USD", name: "US Dollars", symbol: "$", decimals: 2 }, isSubjectToTravelRule: true, senderUma: sender,
+      requiredPayerData: { identifier: { mandatory: true }, name: { mandatory: true }, compliance: { mandatory: true } },
+      commentCharsAllowed: undefined, invoiceLimit: 1, kycStatus: uma.KycStatus.Verified, callback: `https://${domain}/pay`,
+    }, signing);
+    const text = uma.InvoiceSerializer.toBech32(invoice);
+    const configuration = JSON.parse(await ask("GET", `https://${peer}/.well-known/uma-configuration`));
+    await ask("POST", configuration.uma_request_endpoint, JSON.stringify({ invoice: text }));
+    return { invoice: text, id: invoice.invoiceUUID };
+  },
+  // accept asks for the Lightning invoice that pays the last invoice that nina is asked to pay.
+  "/accept": async () => {
+    const keys = await peerKeys();
+    const invoice = seen.invoices.at(-1);
+    const pay = await uma.getPayRequest({
+      receiverEncryptionPubKey: keys.getEncryptionPubKey(), sendingVaspPrivateKey: signing, isAmountInReceivingCurrency: true,
+      receivingCurrencyCode: invoice.receivingCurrency.code, amount: invoice.amount, payerIdentifier: `$nina@${domain}`,
+      payerName: "Nina Node", trInfo: JSON.stringify({ originator: "Nina Node" }), payerKycStatus: uma.KycStatus.Verified, payerUtxos: [],
+      utxoCallback: `https://${domain}/utxos`, umaMajorVersion: 1, invoiceUUID: invoice.invoiceUUID,
+      requestedPayeeData: { identifier: { mandatory: true }, compliance: { mandatory: true } },
+    });
+    const answer = await call("POST", invoice.callback, JSON.stringify(pay.toJsonSchemaObject()));
+    if (answer.status !== 200) return { status: answer.status, refused: JSON.parse(answer.text) };
+    const response = uma.PayReqResponse.fromJson(answer.text);
+    must(await uma.verifyPayReqResponseSignature(response, `$nina@${domain}`, invoice.receiverUma, keys, nonces), "the signature");
+    return { status: 200, invoice: response.pr, converted: response.converted };
   },
   // report sends what /send has made for the callback of the receiver.
   "/report": async (request, body) => {

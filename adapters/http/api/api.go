@@ -34,6 +34,7 @@ type Deps struct {
 	Sandbox          Sandbox
 	IncomingPayments IncomingPayments
 	Receivers        Receivers
+	UMAInvoices      UMAInvoices
 	Webhooks         Webhooks
 	WebhookSecrets   WebhookSecrets
 	Accounting       Accounting
@@ -129,6 +130,7 @@ func Register(a *httpapi.API, d Deps) {
 	registerRates(a, d.Quotes)
 	registerDiscoveries(a)
 	registerReceivers(a, d.Receivers)
+	registerUMAInvoices(a, d.UMAInvoices)
 	registerQuotes(a, d.Quotes, d.Payments)
 	registerQuoteProofs(a, d.QuoteProofs)
 	registerTrust(a, d.ExternalAccounts)

@@ -22,7 +22,7 @@ func TestOpenAPI_PermissionOfEachOperation(t *testing.T) {
 	// and all others VIEW. Those below /agents/me are for agents, whose policy must have one of the permissions.
 	needs := map[string]string{}
 	for permission, operations := range map[string]string{
-		"TRANSACT": `approvePendingPayment cancelTransaction confirmReceiptDelivery createQuote createTransferIn createTransferOut executeQuote authorizeQuote resendQuoteScaCode rejectPendingPayment
+		"TRANSACT": `approvePendingPayment cancelTransaction confirmReceiptDelivery createQuote createTransferIn createTransferOut createUmaInvoice executeQuote authorizeQuote resendQuoteScaCode rejectPendingPayment
 			sandboxExpireQuote sandboxFundInternalAccount sandboxReturnTransaction sandboxSettleTransaction sandboxTakeBackTransaction sandboxReceive sandboxSend updateInternalAccount payPlatformFees
 			startScaFactorEnrollment confirmScaFactorEnrollment deleteScaFactor startScaLogin completeScaLogin recordSecurityEvent startTwoFactorReset
 			completeTwoFactorReset challengeAuthCredential createAuthCredential exportInternalAccount refreshAuthSession revokeAuthCredential revokeAuthSession verifyAuthCredential`,

@@ -30,6 +30,13 @@ type receiverLookupResponse struct {
 	RequiredFields      []customerInfoField               `json:"requiredPayerDataFields" doc:"Information about the sender that the receiving institution requires and the service does not have. Send it as senderCustomerInfo of the quote."`
 	ReceiverUMAAddress  string                            `json:"receiverUmaAddress,omitempty" doc:"UMA address that was looked up." example:"$success.eur@sandbox.uma.test"`
 	AccountID           httpapi.ID[ident.ExternalAccount] `json:"accountId,omitzero" doc:"Id of the account that was looked up."`
+	UMAInvoice          *lookedUpInvoice                  `json:"umaInvoice,omitempty" doc:"UMA invoice that was looked up."`
+}
+
+type lookedUpInvoice struct {
+	ID        httpapi.ID[ident.UMAInvoice] `json:"id" doc:"Id of the invoice."`
+	Amount    currencyAmount               `json:"amount" doc:"Amount that the quote has to lock, with the side RECEIVING."`
+	ExpiresAt httpapi.Time                 `json:"expiresAt" doc:"Time from which the invoice can no longer be paid."`
 }
 
 type receivingCurrency struct {
@@ -43,6 +50,10 @@ func renderLookup(a receivers.LookupResult) receiverLookupResponse {
 	body := receiverLookupResponse{LookupID: httpapi.NewID(a.ID), RequiredFields: renderInfoFields(a.Fields),
 		ReceiverUMAAddress: a.ReceiverUMA,
 		AccountID:          httpapi.NewID(a.External), SupportedCurrencies: make([]receivingCurrency, len(a.Currencies))}
+	if i := a.Invoice; i != nil {
+		body.UMAInvoice = &lookedUpInvoice{httpapi.NewID(a.Lookup.Invoice), renderAmount(money.Amount{Minor: i.Amount, Currency: i.Currency}),
+			httpapi.NewTime(i.ExpiresAt)}
+	}
 	if body.RequiredFields == nil {
 		body.RequiredFields = []customerInfoField{} // an empty list, not null
 	}
@@ -104,7 +115,7 @@ func registerReceivers(a *httpapi.API, service Receivers) {
 	refusals := []fault.Code{fault.UserNotFound, fault.UserNotReady, fault.CustomerDeleted, fault.InvalidReceiver, fault.AmountOutOfRange,
 		fault.InvalidCurrency, fault.QuoteRequestFailed}
 	type umaParams struct {
-		Receiver string `path:"receiverUmaAddress" maxLength:"320" doc:"UMA address of the receiver. Encode the $ as %24." example:"$success.eur@sandbox.uma.test"`
+		Receiver string `path:"receiverUmaAddress" maxLength:"3000" doc:"UMA address of the receiver. Encode the $ as %24. Or a UMA invoice (uma1…)." example:"$success.eur@sandbox.uma.test"`
 		LookupSender
 	}
 	httpapi.Get(a, httpapi.Operation{
@@ -112,9 +123,11 @@ func registerReceivers(a *httpapi.API, service Receivers) {
 		Permission: platform.View,
 		Description: "Returns the currencies that the person accepts, with estimated rates, and the information required about the sender. " +
 			"Rates are estimates from the sender's first currency. Use the `lookupId` in a quote to the address.\n\n" +
+			"Of a UMA invoice, it returns who is paid and how much. Pay it with a quote from an account to `receiverUmaAddress` that locks its " +
+			"amount, with the side RECEIVING. Each invoice is paid once: 409 `CONFLICT` if it was paid, or has another quote.\n\n" +
 			"The sandbox has the addresses `$success.usd`, `$success.eur`, `$success.mxn`, `$pending.long.usd` and `$fail.compliance.usd` at its " +
 			"own domain, and those of your customers.",
-		Errors: append(slices.Clone(refusals), fault.InvalidUMAAddress, fault.UMANotFound, fault.SelfPayment, fault.LnurlpRequestFailed,
+		Errors: append(slices.Clone(refusals), fault.InvalidUMAAddress, fault.UMANotFound, fault.SelfPayment, fault.Conflict, fault.LnurlpRequestFailed,
 			fault.NoCompatibleUMAVersion, fault.CounterpartyPubkeyFetchError, fault.NotImplemented),
 	}, func(ctx context.Context, call httpapi.Call, in *umaParams) (receivers.LookupResult, error) {
 		return service.LookupUMAAddress(ctx, call.Principal.Platform, in.Receiver, in.sender())

@@ -61,6 +61,7 @@ const (
 	CustomerNotesContent
 	SCACredentialsTOTPSecret
 	SCASessionsIPAddress
+	UMAInvoicesContent
 	numColumns // keep last
 )
 
@@ -111,6 +112,7 @@ var register = [numColumns]struct {
 	RailStatementsContent: {"rail_statements", "content", bytesFormat},
 	PersonFactorsSecrets:  {"person_factors", "secrets", jsonFormat},
 	UMAKeysSecrets:        {"uma_keys", "secrets", jsonFormat},
+	UMAInvoicesContent:    {"uma_invoices", "content", textFormat},
 
 	SearchKeysHash:       {"search_keys", "hash", fingerprintFormat},
 	CustomerNotesContent: {"customer_notes", "content", textFormat},

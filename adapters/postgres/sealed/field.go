@@ -62,6 +62,11 @@ func Text(column Column, text *string) schema.Column {
 	return textColumn(column, func() string { return *text }, func(opened string) { *text = opened })
 }
 
+// ConvertedText is an encrypted text of which more is read than one field.
+func ConvertedText(column Column, get func() string, set func(string)) schema.Column {
+	return textColumn(column, get, set)
+}
+
 // Texts is an encrypted list of texts, one per line. The empty list is the empty text.
 func Texts(column Column, texts *[]string) schema.Column {
 	return textColumn(column, func() string { return strings.Join(*texts, "\n") }, func(opened string) { *texts = schema.SplitLines(opened) })

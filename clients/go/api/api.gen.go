@@ -9653,6 +9653,30 @@ func (e UmaAddressSourceSourceType) Valid() bool {
 	}
 }
 
+// Defines values for UmaInvoiceStatus.
+const (
+	UmaInvoiceStatusEXPIRED    UmaInvoiceStatus = "EXPIRED"
+	UmaInvoiceStatusPAID       UmaInvoiceStatus = "PAID"
+	UmaInvoiceStatusPENDING    UmaInvoiceStatus = "PENDING"
+	UmaInvoiceStatusPROCESSING UmaInvoiceStatus = "PROCESSING"
+)
+
+// Valid indicates whether the value is a known member of the UmaInvoiceStatus enum.
+func (e UmaInvoiceStatus) Valid() bool {
+	switch e {
+	case UmaInvoiceStatusEXPIRED:
+		return true
+	case UmaInvoiceStatusPAID:
+		return true
+	case UmaInvoiceStatusPENDING:
+		return true
+	case UmaInvoiceStatusPROCESSING:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for UnmatchedFundsReason.
 const (
 	UnmatchedFundsReasonOWNERUNKNOWN UnmatchedFundsReason = "OWNER_UNKNOWN"
@@ -12095,6 +12119,24 @@ func (e GetTransactionTimelineParamsFormat) Valid() bool {
 	case GetTransactionTimelineParamsFormatCsv:
 		return true
 	case GetTransactionTimelineParamsFormatJSON:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListUmaInvoicesParamsSortOrder.
+const (
+	ListUmaInvoicesParamsSortOrderAsc  ListUmaInvoicesParamsSortOrder = "asc"
+	ListUmaInvoicesParamsSortOrderDesc ListUmaInvoicesParamsSortOrder = "desc"
+)
+
+// Valid indicates whether the value is a known member of the ListUmaInvoicesParamsSortOrder enum.
+func (e ListUmaInvoicesParamsSortOrder) Valid() bool {
+	switch e {
+	case ListUmaInvoicesParamsSortOrderAsc:
+		return true
+	case ListUmaInvoicesParamsSortOrderDesc:
 		return true
 	default:
 		return false
@@ -18457,6 +18499,17 @@ type LivenessChallenge struct {
 // LivenessChallengeMethod Type of this object.
 type LivenessChallengeMethod string
 
+// LookedUpInvoice defines model for LookedUpInvoice.
+type LookedUpInvoice struct {
+	Amount CurrencyAmount `json:"amount"`
+
+	// ExpiresAt Time from which the invoice can no longer be paid.
+	ExpiresAt time.Time `json:"expiresAt"`
+
+	// ID Id of the invoice.
+	ID string `json:"id"`
+}
+
 // MakeInput defines model for MakeInput.
 type MakeInput struct {
 	// Span Day (YYYY-MM-DD) or month (YYYY-MM) that is over, in UTC.
@@ -21914,6 +21967,7 @@ type ReceiverLookupResponse struct {
 
 	// SupportedCurrencies Currencies that the receiver accepts, preferred currency first.
 	SupportedCurrencies []ReceivingCurrency `json:"supportedCurrencies"`
+	UmaInvoice          *LookedUpInvoice    `json:"umaInvoice,omitempty"`
 }
 
 // ReceivingCurrency defines model for ReceivingCurrency.
@@ -24233,6 +24287,80 @@ type UmaAddressSource struct {
 
 // UmaAddressSourceSourceType Type of this object.
 type UmaAddressSourceSourceType string
+
+// UmaInvoice defines model for UmaInvoice.
+type UmaInvoice struct {
+	Amount CurrencyAmount `json:"amount"`
+
+	// CreatedAt Time the invoice was issued or arrived here.
+	CreatedAt time.Time `json:"createdAt"`
+
+	// ExpiresAt Time from which it can no longer be paid.
+	ExpiresAt time.Time `json:"expiresAt"`
+
+	// ID Id of the invoice.
+	ID string `json:"id"`
+
+	// Invoice The invoice, for a link (uma://…) or a QR code, and to look it up: GET /receiver/uma/{invoice}.
+	Invoice string `json:"invoice"`
+
+	// ReceiverCustomerID Id of your customer who is paid. Omitted if another provider has issued the invoice.
+	ReceiverCustomerID *string `json:"receiverCustomerId,omitempty"`
+
+	// ReceiverUmaAddress UMA address of who is paid.
+	ReceiverUmaAddress string `json:"receiverUmaAddress"`
+
+	// SenderCustomerID Id of your customer who is asked to pay, or has a quote.
+	SenderCustomerID *string `json:"senderCustomerId,omitempty"`
+
+	// SenderUmaAddress UMA address of who is asked to pay. Omitted if anybody may.
+	SenderUmaAddress *string `json:"senderUmaAddress,omitempty"`
+
+	// Status Status. PENDING: it can be paid. PROCESSING: a quote or a payment of it is under way. PAID: it was paid, which is possible once. EXPIRED: it can no longer be paid.
+	Status UmaInvoiceStatus `json:"status"`
+
+	// TransactionID Id of its last payment.
+	TransactionID *string `json:"transactionId,omitempty"`
+}
+
+// UmaInvoiceStatus Status. PENDING: it can be paid. PROCESSING: a quote or a payment of it is under way. PAID: it was paid, which is possible once. EXPIRED: it can no longer be paid.
+type UmaInvoiceStatus string
+
+// UmaInvoiceListResponse defines model for UmaInvoiceListResponse.
+type UmaInvoiceListResponse struct {
+	// Data Items of the page.
+	Data []UmaInvoice `json:"data"`
+
+	// HasMore Whether there are more items.
+	HasMore bool `json:"hasMore"`
+
+	// NextCursor Cursor of the next page. Only if hasMore is true.
+	NextCursor *string `json:"nextCursor,omitempty"`
+
+	// TotalCount Total number of items on all pages: exact up to 10,000, unless totalCountIsMinimum is true.
+	TotalCount *int64 `json:"totalCount,omitempty"`
+
+	// TotalCountIsMinimum Only if true: there are at least totalCount items, and counting stopped because there are more than 10,000 or the filter leaves out too many.
+	TotalCountIsMinimum *bool `json:"totalCountIsMinimum,omitempty"`
+}
+
+// UmaInvoiceRequest defines model for UmaInvoiceRequest.
+type UmaInvoiceRequest struct {
+	// Amount Amount that the customer receives, in the smallest unit of the currency.
+	Amount int64 `json:"amount"`
+
+	// Currency Currency that the customer receives.
+	Currency string `json:"currency"`
+
+	// CustomerID Id of the customer who is paid.
+	CustomerID string `json:"customerId"`
+
+	// ExpiresAt Time from which the invoice can no longer be paid, from a minute to 30 days ahead. Default: a day.
+	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
+
+	// SenderUmaAddress UMA address of who is asked to pay. The invoice is sent to that provider. Omit it if anybody may pay.
+	SenderUmaAddress *string `json:"senderUmaAddress,omitempty"`
+}
 
 // UmaProvider defines model for UmaProvider.
 type UmaProvider struct {
@@ -27105,6 +27233,33 @@ type CreateTransferOutParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// ListUmaInvoicesParams defines parameters for ListUmaInvoices.
+type ListUmaInvoicesParams struct {
+	// Limit Maximum number of items to return.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor Cursor of the page: nextCursor of the previous page.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// SortOrder Sort order by creation time: asc is oldest first.
+	SortOrder *ListUmaInvoicesParamsSortOrder `form:"sortOrder,omitempty" json:"sortOrder,omitempty"`
+
+	// ReceiverCustomerID Id of your customer who is paid.
+	ReceiverCustomerID *string `form:"receiverCustomerId,omitempty" json:"receiverCustomerId,omitempty"`
+
+	// SenderCustomerID Id of your customer who is asked to pay, or has a quote.
+	SenderCustomerID *string `form:"senderCustomerId,omitempty" json:"senderCustomerId,omitempty"`
+}
+
+// ListUmaInvoicesParamsSortOrder defines parameters for ListUmaInvoices.
+type ListUmaInvoicesParamsSortOrder string
+
+// CreateUmaInvoiceParams defines parameters for CreateUmaInvoice.
+type CreateUmaInvoiceParams struct {
+	// IdempotencyKey Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // GetAvailableUmaProvidersParams defines parameters for GetAvailableUmaProviders.
 type GetAvailableUmaProvidersParams struct {
 	// Limit Maximum number of items to return.
@@ -27479,6 +27634,9 @@ type CreateTransferInJSONRequestBody = TransferInRequest
 
 // CreateTransferOutJSONRequestBody defines body for CreateTransferOut for application/json ContentType.
 type CreateTransferOutJSONRequestBody = TransferOutRequest
+
+// CreateUmaInvoiceJSONRequestBody defines body for CreateUmaInvoice for application/json ContentType.
+type CreateUmaInvoiceJSONRequestBody = UmaInvoiceRequest
 
 // CreateVerificationJSONRequestBody defines body for CreateVerification for application/json ContentType.
 type CreateVerificationJSONRequestBody = VerificationRequest
@@ -43132,6 +43290,17 @@ type ClientInterface interface {
 
 	CreateTransferOut(ctx context.Context, params *CreateTransferOutParams, body CreateTransferOutJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListUmaInvoices request
+	ListUmaInvoices(ctx context.Context, params *ListUmaInvoicesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateUmaInvoiceWithBody request with any body
+	CreateUmaInvoiceWithBody(ctx context.Context, params *CreateUmaInvoiceParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	CreateUmaInvoice(ctx context.Context, params *CreateUmaInvoiceParams, body CreateUmaInvoiceJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetUmaInvoice request
+	GetUmaInvoice(ctx context.Context, umaInvoiceID string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetAvailableUmaProviders request
 	GetAvailableUmaProviders(ctx context.Context, params *GetAvailableUmaProvidersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -46720,6 +46889,54 @@ func (c *Client) CreateTransferOutWithBody(ctx context.Context, params *CreateTr
 
 func (c *Client) CreateTransferOut(ctx context.Context, params *CreateTransferOutParams, body CreateTransferOutJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewCreateTransferOutRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) ListUmaInvoices(ctx context.Context, params *ListUmaInvoicesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListUmaInvoicesRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) CreateUmaInvoiceWithBody(ctx context.Context, params *CreateUmaInvoiceParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateUmaInvoiceRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) CreateUmaInvoice(ctx context.Context, params *CreateUmaInvoiceParams, body CreateUmaInvoiceJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateUmaInvoiceRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) GetUmaInvoice(ctx context.Context, umaInvoiceID string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetUmaInvoiceRequest(c.Server, umaInvoiceID)
 	if err != nil {
 		return nil, err
 	}
@@ -61005,6 +61222,197 @@ func NewCreateTransferOutRequestWithBody(server string, params *CreateTransferOu
 	return req, nil
 }
 
+// NewListUmaInvoicesRequest generates requests for ListUmaInvoices
+func NewListUmaInvoicesRequest(server string, params *ListUmaInvoicesParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/uma-invoices")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.SortOrder != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "sortOrder", *params.SortOrder, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.ReceiverCustomerID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "receiverCustomerId", *params.ReceiverCustomerID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.SenderCustomerID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "senderCustomerId", *params.SenderCustomerID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateUmaInvoiceRequest calls the generic CreateUmaInvoice builder with application/json body
+func NewCreateUmaInvoiceRequest(server string, params *CreateUmaInvoiceParams, body CreateUmaInvoiceJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateUmaInvoiceRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewCreateUmaInvoiceRequestWithBody generates requests for CreateUmaInvoice with any type of body
+func NewCreateUmaInvoiceRequestWithBody(server string, params *CreateUmaInvoiceParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/uma-invoices")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetUmaInvoiceRequest generates requests for GetUmaInvoice
+func NewGetUmaInvoiceRequest(server string, umaInvoiceID string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "umaInvoiceId", umaInvoiceID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/uma-invoices/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewGetAvailableUmaProvidersRequest generates requests for GetAvailableUmaProviders
 func NewGetAvailableUmaProvidersRequest(server string, params *GetAvailableUmaProvidersParams) (*http.Request, error) {
 	var err error
@@ -62643,6 +63051,17 @@ type ClientWithResponsesInterface interface {
 	CreateTransferOutWithBodyWithResponse(ctx context.Context, params *CreateTransferOutParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateTransferOutResponse, error)
 
 	CreateTransferOutWithResponse(ctx context.Context, params *CreateTransferOutParams, body CreateTransferOutJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateTransferOutResponse, error)
+
+	// ListUmaInvoicesWithResponse request
+	ListUmaInvoicesWithResponse(ctx context.Context, params *ListUmaInvoicesParams, reqEditors ...RequestEditorFn) (*ListUmaInvoicesResponse, error)
+
+	// CreateUmaInvoiceWithBodyWithResponse request with any body
+	CreateUmaInvoiceWithBodyWithResponse(ctx context.Context, params *CreateUmaInvoiceParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateUmaInvoiceResponse, error)
+
+	CreateUmaInvoiceWithResponse(ctx context.Context, params *CreateUmaInvoiceParams, body CreateUmaInvoiceJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateUmaInvoiceResponse, error)
+
+	// GetUmaInvoiceWithResponse request
+	GetUmaInvoiceWithResponse(ctx context.Context, umaInvoiceID string, reqEditors ...RequestEditorFn) (*GetUmaInvoiceResponse, error)
 
 	// GetAvailableUmaProvidersWithResponse request
 	GetAvailableUmaProvidersWithResponse(ctx context.Context, params *GetAvailableUmaProvidersParams, reqEditors ...RequestEditorFn) (*GetAvailableUmaProvidersResponse, error)
@@ -69127,6 +69546,96 @@ func (r CreateTransferOutResponse) ContentType() string {
 	return ""
 }
 
+type ListUmaInvoicesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	JSON200      *UmaInvoiceListResponse
+}
+
+// Status returns HTTPResponse.Status
+func (r ListUmaInvoicesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListUmaInvoicesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListUmaInvoicesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type CreateUmaInvoiceResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	JSON201      *UmaInvoice
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateUmaInvoiceResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateUmaInvoiceResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateUmaInvoiceResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetUmaInvoiceResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	JSON200      *UmaInvoice
+}
+
+// Status returns HTTPResponse.Status
+func (r GetUmaInvoiceResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetUmaInvoiceResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetUmaInvoiceResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetAvailableUmaProvidersResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -72096,6 +72605,41 @@ func (c *ClientWithResponses) CreateTransferOutWithResponse(ctx context.Context,
 		return nil, err
 	}
 	return ParseCreateTransferOutResponse(rsp)
+}
+
+// ListUmaInvoicesWithResponse request returning *ListUmaInvoicesResponse
+func (c *ClientWithResponses) ListUmaInvoicesWithResponse(ctx context.Context, params *ListUmaInvoicesParams, reqEditors ...RequestEditorFn) (*ListUmaInvoicesResponse, error) {
+	rsp, err := c.ListUmaInvoices(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListUmaInvoicesResponse(rsp)
+}
+
+// CreateUmaInvoiceWithBodyWithResponse request with arbitrary body returning *CreateUmaInvoiceResponse
+func (c *ClientWithResponses) CreateUmaInvoiceWithBodyWithResponse(ctx context.Context, params *CreateUmaInvoiceParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateUmaInvoiceResponse, error) {
+	rsp, err := c.CreateUmaInvoiceWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateUmaInvoiceResponse(rsp)
+}
+
+func (c *ClientWithResponses) CreateUmaInvoiceWithResponse(ctx context.Context, params *CreateUmaInvoiceParams, body CreateUmaInvoiceJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateUmaInvoiceResponse, error) {
+	rsp, err := c.CreateUmaInvoice(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateUmaInvoiceResponse(rsp)
+}
+
+// GetUmaInvoiceWithResponse request returning *GetUmaInvoiceResponse
+func (c *ClientWithResponses) GetUmaInvoiceWithResponse(ctx context.Context, umaInvoiceID string, reqEditors ...RequestEditorFn) (*GetUmaInvoiceResponse, error) {
+	rsp, err := c.GetUmaInvoice(ctx, umaInvoiceID, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetUmaInvoiceResponse(rsp)
 }
 
 // GetAvailableUmaProvidersWithResponse request returning *GetAvailableUmaProvidersResponse
@@ -77940,6 +78484,84 @@ func ParseCreateTransferOutResponse(rsp *http.Response) (*CreateTransferOutRespo
 			return nil, err
 		}
 		response.JSON201 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListUmaInvoicesResponse parses an HTTP response from a ListUmaInvoicesWithResponse call
+func ParseListUmaInvoicesResponse(rsp *http.Response) (*ListUmaInvoicesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListUmaInvoicesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest UmaInvoiceListResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCreateUmaInvoiceResponse parses an HTTP response from a CreateUmaInvoiceWithResponse call
+func ParseCreateUmaInvoiceResponse(rsp *http.Response) (*CreateUmaInvoiceResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateUmaInvoiceResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest UmaInvoice
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetUmaInvoiceResponse parses an HTTP response from a GetUmaInvoiceWithResponse call
+func ParseGetUmaInvoiceResponse(rsp *http.Response) (*GetUmaInvoiceResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetUmaInvoiceResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest UmaInvoice
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
 
 	}
 
