@@ -37,6 +37,17 @@ func (b *bench) measureRails(ctx context.Context) {
 	took := time.Duration(m["ns/op"])
 	b.report.add(railsOfProduction, "1000 deposits in one block are read from the chain and credited", took, "", "", judge(goalDeposits, took))
 	b.measureLightning(ctx)
+	b.measureUMA(ctx)
+}
+
+// measureUMA runs the benchmark of payments between two installations.
+func (b *bench) measureUMA(ctx context.Context) {
+	m, found := must(b.goBenchmark(ctx, "./e2e", "BenchmarkUMA_Payments"))["BenchmarkUMA_Payments"]
+	if !found || m["payments/s"] <= 0 {
+		failf("the benchmark of UMA has measured nothing")
+	}
+	b.report.add(railsOfProduction, fmt.Sprintf("A payment is made between two installations by UMA: %.1f commits of both, %.0f a second",
+		m["commits/payment"], m["payments/s"]), seconds(1/m["payments/s"]))
 }
 
 // measureLightning runs the benchmark of payouts over nodes of the Lightning network.
