@@ -143,8 +143,8 @@ func (s *Server) publicKeys(ctx context.Context, _ *http.Request, on platform.Pl
 	signing, encryption := uma.PublicKey(active.Signing), uma.PublicKey(active.Encryption)
 	answer := map[string]any{"signingPubKey": hex.EncodeToString(signing), "encryptionPubKey": hex.EncodeToString(encryption),
 		"expirationTimestamp": until.Unix()}
-	for name, chain := range map[string][]string{"signingCertChain": s.chainOf(signing, now), "encryptionCertChain": s.chainOf(encryption, now)} {
-		if chain != nil {
+	for name, key := range map[string][]byte{"signingCertChain": signing, "encryptionCertChain": encryption} {
+		if chain := s.chainOf(key, now); chain != nil {
 			answer[name] = chain
 		}
 	}

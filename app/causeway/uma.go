@@ -62,8 +62,8 @@ func (f umaFlags) umaPolicy() rules.Policy {
 // newUMA returns the providers of production platforms, whose payments take a connection to a Lightning node.
 func (a *app) newUMA(rails ports.Rails, ids ports.IDs) *uma.Provider {
 	certificates, _ := a.umaCertificates() // they were checked with the settings
-	return uma.New(uma.Config{Store: a.db, Certificates: certificates, Client: uma.NewClient(a.reachTestHosts), Policy: a.umaPolicy(), Clock: systemClock{}, IDs: ids,
-		Log: logrus.NewEntry(a.log),
+	return uma.New(uma.Config{Store: a.db, Certificates: certificates, Client: uma.NewClient(a.reachTestHosts), Policy: a.umaPolicy(),
+		Clock: systemClock{}, IDs: ids, Log: logrus.NewEntry(a.log),
 		Settles: func(p ident.Platform) error {
 			return rails.Carries(rail.Route{Platform: p, Rail: corridor.Lightning, Currency: money.BTC})
 		}})

@@ -139,7 +139,8 @@ func TestUMAInvoice_IsPaidOnce(t *testing.T) {
 	for _, side := range []*umaSide{ana, bo} {
 		paid := side.wantInvoice(id, rules.InvoicePaid)
 		payment, err := side.Store.Transaction(t.Context(), side.Platform.ID, paid.Payment)
-		if err != nil || payment.State.Status != transaction.Completed || payment.ReceiverAmount() != (money.Amount{Minor: 25_00, Currency: "EUR"}) {
+		if err != nil || payment.State.Status != transaction.Completed ||
+			payment.ReceiverAmount() != (money.Amount{Minor: 25_00, Currency: "EUR"}) {
 			t.Errorf("%+v, %v", payment, err)
 		}
 		side.wantExplained()
@@ -161,8 +162,8 @@ func TestUMAInvoice_Refused(t *testing.T) {
 	now := ana.Clock.Now()
 	key := []byte("a key that is not that of bo's..")
 	write := func(key []byte, change func(*rules.Invoice)) string {
-		i := rules.Invoice{ID: ana.IDs.New(now), Receiver: bo.Customer.UMAAddress, Sender: ana.Customer.UMAAddress, Amount: 25_00, Currency: "EUR",
-			Decimals: 2, ExpiresAt: now.Add(time.Hour), Callback: "https://pay.test/uma/payreq/%24bo",
+		i := rules.Invoice{ID: ana.IDs.New(now), Receiver: bo.Customer.UMAAddress, Sender: ana.Customer.UMAAddress, Amount: 25_00,
+			Currency: "EUR", Decimals: 2, ExpiresAt: now.Add(time.Hour), Callback: "https://pay.test/uma/payreq/%24bo",
 			Wanted: []transaction.InfoField{{Name: "FULL_NAME", Mandatory: true}}}
 		change(&i)
 		text, err := i.Encode(func(text string) string { return rules.Sign(key, text) })
@@ -208,7 +209,8 @@ func TestUMAInvoice_Refused(t *testing.T) {
 			t.Errorf("look up %s: %v", what, err)
 		}
 	}
-	if _, err := ana.lookUpInvoice(write(signing, func(i *rules.Invoice) { i.Sender = "$eve@bank.test" })); !fault.Is(err, fault.InvalidReceiver) {
+	others := write(signing, func(i *rules.Invoice) { i.Sender = "$eve@bank.test" })
+	if _, err := ana.lookUpInvoice(others); !fault.Is(err, fault.InvalidReceiver) {
 		t.Errorf("look up one for somebody else: %v", err)
 	}
 	again := write(signing, same)
@@ -333,7 +335,8 @@ func TestLNURL_WalletPaysAnAddress(t *testing.T) {
 	arrived := bo.incoming()[0]
 	bo.network.receive(t, given["pr"].(string))
 	got := bo.waitFor(arrived.ID, transaction.Completed)
-	if got.Source.UMA != "" || got.Destination.UMA != bo.Customer.UMAAddress || got.Pricing.Sent != (money.Amount{Minor: 2_500, Currency: "BTC"}) ||
+	if got.Source.UMA != "" || got.Destination.UMA != bo.Customer.UMAAddress ||
+		got.Pricing.Sent != (money.Amount{Minor: 2_500, Currency: "BTC"}) ||
 		got.Pricing.Received.Currency != "BTC" {
 		t.Errorf("%+v", got)
 	}

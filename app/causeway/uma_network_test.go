@@ -115,8 +115,8 @@ func newUMASide(t *testing.T, network *lightningNetwork, domain string, hosts te
 	side.payments = payments.New(payments.Config{Timetable: env.Timetable(), Store: env.Store, Jobs: env.Store, Rails: env.Rail,
 		Chains: env.Chain, Custody: env.Custody, Prices: quotePrices, Counterparties: others, Approvals: side, Lightning: side,
 		Clock: env.Clock, IDs: env.IDs, Log: env.Log, Batches: batch.Options{Timeout: time.Minute}})
-	side.receivers = receivers.New(receivers.Config{Store: env.Store, Counterparties: others, Invoices: side.provider, Prices: quotePrices, Clock: env.Clock,
-		IDs: env.IDs})
+	side.receivers = receivers.New(receivers.Config{Store: env.Store, Counterparties: others, Invoices: side.provider, Prices: quotePrices,
+		Clock: env.Clock, IDs: env.IDs})
 	routes := http.NewServeMux()
 	server := uma.Server{Provider: side.provider, Receivers: side.receivers, Payments: side.payments}
 	server.Register(func(method, pattern string, h http.Handler) { routes.Handle(method+" "+pattern, h) },

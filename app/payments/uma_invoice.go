@@ -129,8 +129,8 @@ func (s *Service) InvoiceUMAPayment(ctx context.Context, on platform.Platform, i
 const maxOpenPayments = 20
 
 func (s *Service) checkOpenPayments(ctx context.Context, to customer.Customer) error {
-	open, err := s.Store.Transactions(ctx, to.Platform, ports.TransactionFilter{Customer: to.ID, Statuses: []transaction.Status{transaction.Pending},
-		Type: transaction.Incoming, Paging: ports.Paging{Limit: maxOpenPayments, WithoutTotal: true}})
+	open, err := s.Store.Transactions(ctx, to.Platform, ports.TransactionFilter{Customer: to.ID,
+		Statuses: []transaction.Status{transaction.Pending}, Type: transaction.Incoming, Paging: ports.Paging{Limit: maxOpenPayments, WithoutTotal: true}})
 	if err == nil && len(open.Items) >= maxOpenPayments {
 		err = uma.Refuse(uma.LimitExceeded, "too many payments to the receiver are under way; try again in some minutes")
 	}

@@ -301,12 +301,12 @@ func (r Request) checkLookup(l Lookup, payer ident.Customer) []fault.Field {
 		bad = append(bad, fault.Field{Field: "lookupId", Message: "was created for another customer; look the receiver up for the payer"})
 	}
 	if !l.Invoice.IsZero() && (r.Side != Receiving || r.Amount != l.InvoiceAmount) {
-		bad = append(bad, fault.Field{Field: "lockedCurrencyAmount", Message: fmt.Sprintf("must be %d, with the lockedCurrencySide RECEIVING: the "+
-			"amount of the UMA invoice", l.InvoiceAmount)})
+		bad = append(bad, fault.Field{Field: "lockedCurrencyAmount", Message: fmt.Sprintf("must be %d, with the lockedCurrencySide RECEIVING: "+
+			"the amount of the UMA invoice", l.InvoiceAmount)})
 	}
 	if !l.Invoice.IsZero() && r.Source.JustInTime() {
-		bad = append(bad, fault.Field{Field: "source", Message: "must be an account: a UMA invoice is not paid just in time, because a late payment " +
-			"could pay it twice"})
+		bad = append(bad, fault.Field{Field: "source", Message: "must be an account: a UMA invoice is not paid just in time, because a late " +
+			"payment could pay it twice"})
 	}
 	return bad
 }

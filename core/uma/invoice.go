@@ -261,7 +261,8 @@ func (i *SignedInvoice) read(fields map[byte][]byte) (err error) {
 	if i.ID, err = uuid.ParseBytes(fields[fieldID]); err != nil || len(fields[fieldID]) != 36 {
 		return errors.New("has an id that is no UUID")
 	}
-	i.Currency, i.Callback, i.TravelRule = money.Currency(currency[currencyCode]), string(fields[fieldCallback]), fields[fieldTravelRule][0] != 0
+	i.Currency, i.Callback = money.Currency(currency[currencyCode]), string(fields[fieldCallback])
+	i.TravelRule = fields[fieldTravelRule][0] != 0
 	if i.Amount < 1 {
 		return errors.New("is for no amount")
 	}

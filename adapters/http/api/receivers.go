@@ -127,8 +127,8 @@ func registerReceivers(a *httpapi.API, service Receivers) {
 			"amount, with the side RECEIVING. Each invoice is paid once: 409 `CONFLICT` if it was paid, or has another quote.\n\n" +
 			"The sandbox has the addresses `$success.usd`, `$success.eur`, `$success.mxn`, `$pending.long.usd` and `$fail.compliance.usd` at its " +
 			"own domain, and those of your customers.",
-		Errors: append(slices.Clone(refusals), fault.InvalidUMAAddress, fault.UMANotFound, fault.SelfPayment, fault.Conflict, fault.LnurlpRequestFailed,
-			fault.NoCompatibleUMAVersion, fault.CounterpartyPubkeyFetchError, fault.NotImplemented),
+		Errors: append(slices.Clone(refusals), fault.InvalidUMAAddress, fault.UMANotFound, fault.SelfPayment, fault.Conflict,
+			fault.LnurlpRequestFailed, fault.NoCompatibleUMAVersion, fault.CounterpartyPubkeyFetchError, fault.NotImplemented),
 	}, func(ctx context.Context, call httpapi.Call, in *umaParams) (receivers.LookupResult, error) {
 		return service.LookupUMAAddress(ctx, call.Principal.Platform, in.Receiver, in.sender())
 	}, renderLookup)
