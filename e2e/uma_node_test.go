@@ -133,7 +133,8 @@ func TestUMA_InvoicesOfTheNodeSDK(t *testing.T) {
 		"senderUmaAddress": "$nina@node.test"}).wantStatus(201)
 	seen := nina.post("/seen", nil).wantStatus(200)
 	seen.wantValues(map[string]any{"invoices.0.receiverUma": ana.address, "invoices.0.amount": 30_00,
-		"invoices.0.receivingCurrency.code": "USD", "invoices.0.invoiceUUID": uuidOf(made.text("id")), "invoices.0.requiredPayerData.name.mandatory": true})
+		"invoices.0.receivingCurrency.code": "USD", "invoices.0.invoiceUUID": uuidOf(made.text("id")),
+		"invoices.0.requiredPayerData.name.mandatory": true})
 	accepted := nina.post("/accept", nil).wantStatus(200)
 	accepted.wantValues(map[string]any{"status": 200, "converted.amount": 30_00})
 	nina.post("/accept", nil).wantStatus(200).wantValues(map[string]any{"status": 400, "refused.code": "INVALID_INVOICE"}) // it has a payment

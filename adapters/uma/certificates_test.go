@@ -29,7 +29,8 @@ func TestReadCertificateChain(t *testing.T) {
 	if got := p.chainOf(chain.key, now); !slices.Equal(got, chain.der) {
 		t.Errorf("the chain: %v", got)
 	}
-	if p.chainOf(chain.key, chain.from.Add(-time.Second)) != nil || p.chainOf(chain.key, chain.until) != nil || p.chainOf([]byte{4}, now) != nil {
+	if p.chainOf(chain.key, chain.from.Add(-time.Second)) != nil || p.chainOf(chain.key, chain.until) != nil ||
+		p.chainOf([]byte{4}, now) != nil {
 		t.Error("it is published when it is not valid, or for another key")
 	}
 	published, _ := json.Marshal(map[string]any{"signingCertChain": chain.der, "encryptionCertChain": chain.der})

@@ -130,7 +130,8 @@ const maxOpenPayments = 20
 
 func (s *Service) checkOpenPayments(ctx context.Context, to customer.Customer) error {
 	open, err := s.Store.Transactions(ctx, to.Platform, ports.TransactionFilter{Customer: to.ID,
-		Statuses: []transaction.Status{transaction.Pending}, Type: transaction.Incoming, Paging: ports.Paging{Limit: maxOpenPayments, WithoutTotal: true}})
+		Statuses: []transaction.Status{transaction.Pending}, Type: transaction.Incoming,
+		Paging: ports.Paging{Limit: maxOpenPayments, WithoutTotal: true}})
 	if err == nil && len(open.Items) >= maxOpenPayments {
 		err = uma.Refuse(uma.LimitExceeded, "too many payments to the receiver are under way; try again in some minutes")
 	}
