@@ -99,6 +99,9 @@ func (p *Provider) CheckInvoice(ctx context.Context, on platform.Platform, i uma
 	if on.Environment != platform.Production {
 		return fault.New(fault.NotImplemented, "The sandbox pays only UMA invoices of its own platform.")
 	}
+	if i.Issuer() == on.UMADomain { // it was looked for among the platform's customers
+		return uma.Refuse(uma.UserNotFound, "there is no such receiver")
+	}
 	if err := p.Settles(on.ID); err != nil {
 		return err
 	}

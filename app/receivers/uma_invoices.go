@@ -3,6 +3,7 @@ package receivers
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -233,6 +234,9 @@ func (s *Service) lookupInvoice(ctx context.Context, p ident.Platform, text stri
 		return LookupResult{}, refusedInvoice(errors.New("the UMA invoice was not issued by this platform"))
 	case own != nil:
 		receiver, err = s.findReceiver(ctx, request, invoice.Receiver)
+		if err == nil && !slices.Contains(receiver.Currencies, invoice.Currency) {
+			err = errors.New("the receiver does not receive its currency any more")
+		}
 		receiver.Currencies = []money.Currency{invoice.Currency}
 	default:
 		if err = s.Invoices.CheckInvoice(ctx, request.platform, invoice); err == nil {

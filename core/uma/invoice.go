@@ -93,7 +93,7 @@ type invoiceField struct {
 	value  []byte
 }
 
-// number writes a number as most providers do: a signed one of 1, 2, 4 or 8 bytes.
+// invoiceNumber writes a number as most providers do: a signed one of 1, 2, 4 or 8 bytes.
 func invoiceNumber(n int64) []byte {
 	whole := binary.BigEndian.AppendUint64(nil, uint64(n)) //nolint:gosec // not negative
 	for _, size := range []int{1, 2, 4} {
