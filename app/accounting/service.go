@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/app/internal/report"
+	"causeway/core/account"
 	"causeway/core/books"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -32,8 +33,10 @@ type Config struct {
 	Market     ports.Rates
 	// KeptRates stores the market rates at which positions are valued.
 	KeptRates KeptRates
-	Clock     ports.Clock
-	IDs       ports.IDs
+	// OwnershipLimits are those of wallets whose owners have not proven that they are theirs.
+	OwnershipLimits account.OwnershipLimits
+	Clock           ports.Clock
+	IDs             ports.IDs
 }
 
 // Service holds the use cases on reports, unmatched funds and timelines.

@@ -7,12 +7,14 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/app/internal/foureyes"
+	"causeway/app/internal/limiting"
 	runs "causeway/app/internal/monthend"
 	"causeway/app/internal/uow"
 	"causeway/core/account"
 	"causeway/core/agent"
 	"causeway/core/books"
 	"causeway/core/ident"
+	"causeway/core/limit"
 	"causeway/core/money"
 	"causeway/core/monthend"
 	"causeway/core/period"
@@ -34,6 +36,8 @@ type Store interface {
 	// zero; version 0 with the built-in one if there was none.
 	GLMapping(ctx context.Context, p ident.Platform, moment time.Time) (books.MappingVersion, error)
 	InternalAccount(ctx context.Context, p ident.Platform, id ident.InternalAccount) (account.Internal, error)
+	// LimitRulesOf returns what the operator of the service allows a platform to send.
+	LimitRulesOf(ctx context.Context, p ident.Platform) (limit.Rules, error)
 	// Quote returns a quote with its transaction, or QUOTE_NOT_FOUND.
 	Quote(ctx context.Context, p ident.Platform, id ident.Quote) (quote.Quote, transaction.Transaction, error)
 	// Transaction returns a transaction, or TRANSACTION_NOT_FOUND.
@@ -69,6 +73,7 @@ type Store interface {
 type Tx interface {
 	runs.Tx
 	foureyes.Tx
+	limiting.Tx
 	uow.Tx
 	// BooksSettings returns the latest version of the settings; version 0 with the defaults if there is none.
 	BooksSettings(ctx context.Context, p ident.Platform) (books.SettingsVersion, error)

@@ -4,10 +4,12 @@ import (
 	"context"
 
 	"causeway/app/internal/foureyes"
+	"causeway/app/internal/limiting"
 	"causeway/app/internal/uow"
 	"causeway/core/books"
 	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/limit"
 	"causeway/core/platform"
 	"causeway/core/proposal"
 	"causeway/core/transaction"
@@ -23,6 +25,8 @@ type AssignCommand struct {
 	Account     ident.InternalAccount `json:"accountId,omitzero"`
 	// Note is the reason and becomes the memo of the posting: 1 to 200 bytes.
 	Note string `json:"note"`
+	// limits are those of the platform when the assignment is carried out.
+	limits limit.Rules
 }
 
 // maxNoteBytes is the maximum length of a note, which is a posting's memo.
@@ -36,7 +40,7 @@ func (s *Service) Unmatched(ctx context.Context, p ident.Platform, filter ports.
 // AssignUnmatched assigns an unmatched payment, once, or makes a proposal of that. Faults: NOT_FOUND; CONFLICT
 // if it is assigned already or cannot be assigned this way; INVALID_INPUT; TRANSACTION_NOT_FOUND;
 // INTERNAL_ACCOUNT_NOT_FOUND; INVALID_CURRENCY; AMOUNT_OUT_OF_RANGE; CUSTOMER_DELETED; those of
-// transaction.CheckParties and foureyes.Run.
+// transaction.CheckParties, limit.Rules.Check and foureyes.Run.
 func (s *Service) AssignUnmatched(ctx context.Context, p ident.Platform, by platform.Author, a AssignCommand,
 	request *ports.IdempotentRequest) (proposal.Outcome[transaction.Unmatched], error) {
 	return foureyes.Run(ctx, s.foureyes(), s.assignment(), p, by, request, a)
@@ -44,7 +48,7 @@ func (s *Service) AssignUnmatched(ctx context.Context, p ident.Platform, by plat
 
 func (s *Service) assignment() foureyes.Operation[Tx, AssignCommand, transaction.Unmatched] {
 	return foureyes.Operation[Tx, AssignCommand, transaction.Unmatched]{ID: "assignUnmatched", Action: books.ActionAssignment,
-		Check: checkAssignment, Execute: s.assign}
+		Check: checkAssignment, Prepare: s.readLimits, Execute: s.assign}
 }
 
 // Executors carry out the approved proposals of this service.
@@ -61,6 +65,11 @@ func checkAssignment(_ context.Context, _ ident.Platform, a AssignCommand) error
 		return fault.Invalid(fault.Field{Field: "note", Message: "must have 1 to 200 bytes"})
 	}
 	return nil
+}
+
+func (s *Service) readLimits(ctx context.Context, p ident.Platform, a AssignCommand) (_ AssignCommand, err error) {
+	a.limits, err = s.Store.LimitRulesOf(ctx, p)
+	return a, err
 }
 
 func (s *Service) assign(ctx context.Context, tx Tx, c foureyes.Change,
@@ -89,7 +98,7 @@ func (s *Service) assignInTx(ctx context.Context, tx Tx, w *uow.Work, c foureyes
 		Approval: c.Approval, At: w.Now}
 	switch {
 	case !a.Transaction.IsZero():
-		err = fundTransaction(ctx, tx, w, u, a)
+		err = s.fundTransaction(ctx, tx, w, u, a)
 	case !a.Account.IsZero():
 		assignment.Transaction, err = depositToAccount(ctx, tx, w, u, a)
 	default:
@@ -102,8 +111,8 @@ func (s *Service) assignInTx(ctx context.Context, tx Tx, w *uow.Work, c foureyes
 	return u, tx.AssignUnmatched(ctx, u, assignment)
 }
 
-// fundTransaction executes a pending quote that the payment funds exactly.
-func fundTransaction(ctx context.Context, tx Tx, w *uow.Work, u transaction.Unmatched, a AssignCommand) error {
+// fundTransaction executes a pending quote that the payment funds exactly, and that may be sent: the limits count it.
+func (s *Service) fundTransaction(ctx context.Context, tx Tx, w *uow.Work, u transaction.Unmatched, a AssignCommand) error {
 	key := ports.TransactionKey{Platform: u.Receipt.Platform, ID: a.Transaction}
 	locked, err := tx.LockTransactions(ctx, []ports.TransactionKey{key})
 	if err != nil {
@@ -117,6 +126,7 @@ func fundTransaction(ctx context.Context, tx Tx, w *uow.Work, u transaction.Unma
 	if err != nil {
 		return err
 	}
+	parties.OwnershipLimits = s.OwnershipLimits
 	d, err := t.AssignUnmatched(u, parties, a.Note, w.Now)
 	if err != nil {
 		return err
@@ -124,8 +134,17 @@ func fundTransaction(ctx context.Context, tx Tx, w *uow.Work, u transaction.Unma
 	if err := checkCapacity(ctx, tx, w, t.Accounts(), d); err != nil {
 		return err
 	}
+	limits := limiting.New(w.Now)
+	payment := limiting.PaymentOf(t.Pricing.Sent, parties.Customer)
+	if err := limits.Lock(ctx, tx, u.Receipt.Platform, a.limits, []limit.Payment{payment}); err != nil {
+		return err
+	}
+	if err := limits.Check(&d.Transaction, parties.Customer); err != nil {
+		return err
+	}
+	limits.Count(d.Transaction)
 	w.Update(d)
-	return nil
+	return limits.Write(ctx, tx)
 }
 
 // depositToAccount credits the payment to an account and returns the transaction that it creates.

@@ -1,12 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -53,6 +57,7 @@ import (
 	"causeway/app/wallets"
 	"causeway/app/webhooks"
 	"causeway/app/yearend"
+	"causeway/core/account"
 	"causeway/core/ident"
 	"causeway/core/platform"
 	"causeway/core/uma"
@@ -75,6 +80,8 @@ type services struct {
 	dataKeys *encryption.DataKeys
 	release  func() error
 	database cli.DatabaseFlags
+	// ownership is nil for a command, which has those of the environment.
+	ownership account.OwnershipLimits
 }
 
 // auditTimeout limits a statement of the commands that read or write a whole ledger. The service uses a much shorter limit.
@@ -293,7 +300,18 @@ func (s services) Accounting() *accounting.Service { return s.accountingWith(nil
 func (s services) accountingWith(market ports.Rates) *accounting.Service {
 	return accounting.New(accounting.Config{
 		Store: s.db, Ledger: s.db.Finance(), WebhookLog: outbox.NewLog(s.db.ReadPool(), s.db.Cipher()),
-		Market: market, KeptRates: s.db, Clock: systemClock{}, IDs: s.ids})
+		Market: market, KeptRates: s.db, OwnershipLimits: s.ownershipLimits(), Clock: systemClock{}, IDs: s.ids})
+}
+
+// ownershipLimits returns the limits of servers, which have checked them.
+func (s services) ownershipLimits() account.OwnershipLimits {
+	if s.ownership != nil {
+		return s.ownership
+	}
+	setting, _ := reflect.TypeFor[identityFlags]().FieldByName("OwnershipLimits")
+	text := cmp.Or(os.Getenv(setting.Tag.Get("env")), setting.Tag.Get("default"))
+	limits, _ := account.ParseOwnershipLimits(strings.Split(text, ","))
+	return limits
 }
 
 // Periods implements cli.Services.

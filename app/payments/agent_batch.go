@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"causeway/app/internal/batch"
+	"causeway/app/internal/limiting"
 	"causeway/app/internal/uow"
 	"causeway/core/agent"
 	"causeway/core/event"
@@ -62,7 +63,7 @@ func (s *Service) runAgentBatch(ctx context.Context, commands []*agentCommand) (
 	var run *agentRun
 	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		results, run = make([]batch.Result[AgentAction], len(commands)), s.newAgentRun(commands)
-		run.limits.rules = rules
+		run.limits.Rules = rules
 		if err := run.lock(ctx, tx); err != nil {
 			return err
 		}
@@ -147,7 +148,7 @@ func (r *agentRun) lock(ctx context.Context, tx Tx) error {
 	if r.balances, err = r.LockBalances(ctx, tx, r.payingAccounts()); err != nil {
 		return err
 	}
-	return r.limits.lock(ctx, tx, r.commands[0].platform, r.limits.rules, r.limited())
+	return r.limits.Lock(ctx, tx, r.commands[0].platform, r.limits.Rules, r.limited())
 }
 
 func (r *agentRun) lockAgents(ctx context.Context, tx Tx) error {
@@ -243,11 +244,12 @@ func (r *agentRun) readPayments(ctx context.Context, tx Tx) error {
 func (r *agentRun) limited() []limit.Payment {
 	var payments []limit.Payment
 	for _, state := range r.quotes {
-		payments = append(payments, limitedPayment(state.Transaction.Pricing.Sent, state.Parties.Customer))
+		payments = append(payments, limiting.PaymentOf(state.Transaction.Pricing.Sent, state.Parties.Customer))
 	}
 	for i, p := range r.out {
 		if p.From != nil {
-			payments = append(payments, limitedPayment(money.Amount{Minor: r.commands[i].request.Out.Amount, Currency: p.From.Currency}, p.Customer))
+			sent := money.Amount{Minor: r.commands[i].request.Out.Amount, Currency: p.From.Currency}
+			payments = append(payments, limiting.PaymentOf(sent, p.Customer))
 		}
 	}
 	return payments

@@ -63,7 +63,7 @@ func (r *agentRun) executeQuote(c *agentCommand) (askedPayment, error) {
 	state.Transaction.AgentUsage = &transaction.AgentUsage{Day: agent.DayOf(r.Now)}
 	asked.decision, asked.evidence, asked.err = r.decideExecution(state, &c.execution, r.sessions)
 	if asked.err == nil {
-		asked.err = r.limits.check(&asked.decision.Transaction, state.Parties.Customer)
+		asked.err = r.limits.Check(&asked.decision.Transaction, state.Parties.Customer)
 	}
 	if c.signatureErr != nil {
 		asked.err = c.signatureErr
@@ -79,7 +79,7 @@ func (r *agentRun) transferOut(ctx context.Context, c *agentCommand, p transacti
 	asked := r.transfer(ctx, c, d, err, p.Customer, nil, p.To, agent.Payment{Type: agent.TransferOut, Account: p.From.ID,
 		Amount: money.Amount{Minor: c.request.Out.Amount, Currency: p.From.Currency}})
 	if asked.err == nil {
-		asked.err = r.limits.check(&asked.decision.Transaction, p.Customer)
+		asked.err = r.limits.Check(&asked.decision.Transaction, p.Customer)
 	}
 	return asked, nil
 }
@@ -251,7 +251,7 @@ func (r *agentRun) start(c *agentCommand, action agent.Action, asked askedPaymen
 		return action, err
 	}
 	// From here on nothing fails.
-	r.limits.count(d.Transaction)
+	r.limits.Count(d.Transaction)
 	if action.Type == agent.ExecuteQuote {
 		r.Update(d)
 	} else {

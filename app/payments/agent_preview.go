@@ -52,7 +52,7 @@ func (s *Service) previewAgentBatch(ctx context.Context, commands []*agentComman
 		if err != nil {
 			return err
 		}
-		if err := run.limits.read(ctx, tx, commands[0].platform, rules, run.limited()); err != nil {
+		if err := run.limits.Read(ctx, tx, commands[0].platform, rules, run.limited()); err != nil {
 			return err
 		}
 		for i := range commands {

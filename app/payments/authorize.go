@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"causeway/app/internal/batch"
+	"causeway/app/internal/limiting"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/limit"
@@ -100,9 +101,9 @@ func (s *Service) lockAuthorizing(ctx context.Context, tx Tx, w work, rules limi
 	if err != nil {
 		return nil, err
 	}
-	limited := []limit.Payment{limitedPayment(state.Transaction.Pricing.Sent, state.Parties.Customer)}
+	limited := []limit.Payment{limiting.PaymentOf(state.Transaction.Pricing.Sent, state.Parties.Customer)}
 	return &authorizing{payers: locked, work: w, state: state, parties: parties[0], balances: balances, proven: purposes(authorized)},
-		w.limits.lock(ctx, tx, key.Platform, rules, limited)
+		w.limits.Lock(ctx, tx, key.Platform, rules, limited)
 }
 
 // executeAuthorized executes a quote whose payer has to authorise it: an exemption applies, or the payer is asked.
@@ -194,9 +195,9 @@ func (s *Service) ResendQuoteCode(ctx context.Context, p ident.Platform, id iden
 func (a *authorizing) allow(d *transaction.Decision) error {
 	var err error
 	if a.state.Transaction.StartsWith(*d) {
-		err = a.work.limits.check(&d.Transaction, a.state.Parties.Customer)
+		err = a.work.limits.Check(&d.Transaction, a.state.Parties.Customer)
 	} else {
-		err = a.work.limits.allows(d.Transaction, a.state.Parties.Customer)
+		err = a.work.limits.Allows(d.Transaction, a.state.Parties.Customer)
 	}
 	if err != nil {
 		return err
@@ -213,7 +214,7 @@ func (a *authorizing) goOn(ctx context.Context, d transaction.Decision, wanted s
 			return quote.WithStatus{}, err
 		}
 	}
-	a.work.limits.count(d.Transaction)
+	a.work.limits.Count(d.Transaction)
 	a.work.Update(d)
 	return result, nil
 }

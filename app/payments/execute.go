@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"causeway/app/internal/batch"
+	"causeway/app/internal/limiting"
 	"causeway/app/internal/spans"
 	"causeway/app/internal/uow"
 	"causeway/core/fault"
@@ -134,13 +135,13 @@ func (s *Service) executeBatch(ctx context.Context, orders []*executeCommand) ([
 		limited := make([]limit.Payment, 0, len(states))
 		for _, state := range states {
 			about = append(about, state.Transaction)
-			limited = append(limited, limitedPayment(state.Transaction.Pricing.Sent, state.Parties.Customer))
+			limited = append(limited, limiting.PaymentOf(state.Transaction.Pricing.Sent, state.Parties.Customer))
 		}
 		balances, err := done.lockBalances(ctx, tx, about)
 		if err != nil {
 			return err
 		}
-		if err := done.limits.lock(ctx, tx, keys[0].Platform, rules, limited); err != nil {
+		if err := done.limits.Lock(ctx, tx, keys[0].Platform, rules, limited); err != nil {
 			return err
 		}
 		for i, o := range orders {
@@ -187,13 +188,13 @@ func (w work) execute(state ports.QuoteState, o *executeCommand, sessions map[id
 	if d.Challenges {
 		return quote.WithStatus{}, nil, errPayerAuthorizes
 	}
-	if err := w.limits.check(&d.Transaction, state.Parties.Customer); err != nil {
+	if err := w.limits.Check(&d.Transaction, state.Parties.Customer); err != nil {
 		return quote.WithStatus{}, nil, err
 	}
 	if err := applyPostings(balances, d); err != nil {
 		return quote.WithStatus{}, nil, err
 	}
-	w.limits.count(d.Transaction)
+	w.limits.Count(d.Transaction)
 	w.Update(d)
 	return state.Quote.Of(d.Transaction), evidence, nil
 }

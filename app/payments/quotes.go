@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/app/internal/batch"
+	"causeway/app/internal/limiting"
 	"causeway/app/internal/prices"
 	"causeway/app/internal/spans"
 	"causeway/app/internal/uow"
@@ -187,7 +188,7 @@ func (s *Service) createQuotes(ctx context.Context, commands []*quoteCommand) ([
 				err = created.CheckFunds(balances[parties[i].FromInternal.LedgerAccount()])
 			}
 			if err == nil {
-				err = limits.allows(t, parties[i].Customer)
+				err = limits.Allows(t, parties[i].Customer)
 			}
 			if !c.request.Agent.IsZero() {
 				err = c.evaluate(agents, t, err, writes)
@@ -239,8 +240,8 @@ type madeQuote struct {
 
 // makeQuotes decides the quotes of a batch, and reads the counters of their limits. A quote takes nothing from them.
 func (s *Service) makeQuotes(ctx context.Context, tx Tx, commands []*quoteCommand, parties []quote.Parties, rules limit.Rules,
-	now time.Time) ([]madeQuote, *limiter, error) {
-	made, limits := make([]madeQuote, len(commands)), &limiter{day: limit.DayOf(now)}
+	now time.Time) ([]madeQuote, *limiting.Limiter, error) {
+	made, limits := make([]madeQuote, len(commands)), limiting.New(now)
 	var limited []limit.Payment
 	for i, c := range commands {
 		c.attempted = true
@@ -248,10 +249,10 @@ func (s *Service) makeQuotes(ctx context.Context, tx Tx, commands []*quoteComman
 		m := &made[i]
 		m.quote, m.transaction, m.err = s.makeQuote(ctx, c, parties[i], now)
 		if m.transaction.Trace = c.trace; m.err == nil {
-			limited = append(limited, limitedPayment(m.transaction.Pricing.Sent, parties[i].Customer))
+			limited = append(limited, limiting.PaymentOf(m.transaction.Pricing.Sent, parties[i].Customer))
 		}
 	}
-	return made, limits, limits.read(ctx, tx, commands[0].request.Platform, rules, limited)
+	return made, limits, limits.Read(ctx, tx, commands[0].request.Platform, rules, limited)
 }
 
 // makeQuote decides one quote: its route, price, terms and payment instructions.

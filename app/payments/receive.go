@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"causeway/app/internal/batch"
+	"causeway/app/internal/limiting"
 	"causeway/app/internal/uow"
 	"causeway/core/fault"
 	"causeway/core/limit"
@@ -46,7 +47,7 @@ func (s *Service) receiveBatch(ctx context.Context, commands []receiveCommand) (
 			if t.Transaction != nil {
 				about = append(about, *t.Transaction)
 				if t.IsNew && t.Transaction.Type == transaction.Outgoing {
-					limited = append(limited, limitedPayment(t.Transaction.Pricing.Sent, t.Parties.Customer))
+					limited = append(limited, limiting.PaymentOf(t.Transaction.Pricing.Sent, t.Parties.Customer))
 				}
 			}
 			if t.IsNew {
@@ -60,7 +61,7 @@ func (s *Service) receiveBatch(ctx context.Context, commands []receiveCommand) (
 		if err != nil {
 			return err
 		}
-		if err := done.limits.lock(ctx, tx, receipts[0].Platform, rules, limited); err != nil {
+		if err := done.limits.Lock(ctx, tx, receipts[0].Platform, rules, limited); err != nil {
 			return err
 		}
 		for i, c := range commands {
@@ -89,7 +90,7 @@ func (w work) receive(r transaction.Receipt, taken ports.SavedReceipt, balances 
 	}
 	taken.Parties.OwnershipLimits = w.ownership
 	d, err := t.Receive(r, taken.Parties, w.Now)
-	if err == nil && t.StartsWith(d) && w.limits.check(&d.Transaction, taken.Parties.Customer) != nil {
+	if err == nil && t.StartsWith(d) && w.limits.Check(&d.Transaction, taken.Parties.Customer) != nil {
 		d, err = t.RefuseFunds(r, w.Now)
 	}
 	if err != nil {
@@ -108,7 +109,7 @@ func (w work) receive(r transaction.Receipt, taken ports.SavedReceipt, balances 
 		w.Enqueue(r.Platform, transaction.StepSendBack, r.ID.UUID())
 	} else {
 		if t.StartsWith(d) {
-			w.limits.count(d.Transaction)
+			w.limits.Count(d.Transaction)
 		}
 		w.Update(d)
 	}

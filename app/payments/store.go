@@ -7,13 +7,13 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/app/internal/connections"
+	"causeway/app/internal/limiting"
 	"causeway/app/internal/returns"
 	"causeway/app/internal/strongauth"
 	"causeway/core/account"
 	"causeway/core/agent"
 	"causeway/core/customer"
 	"causeway/core/ident"
-	"causeway/core/limit"
 	"causeway/core/platform"
 	"causeway/core/quote"
 	"causeway/core/rail"
@@ -99,6 +99,7 @@ type Store interface {
 // Tx changes quotes, transactions and receipts, in batches, and what agents and wallets have to do with them.
 type Tx interface {
 	connections.Tx
+	limiting.Tx
 	returns.Tx
 	strongauth.Tx
 	// LockPlatformShared returns a platform, and locks it against updates.
@@ -114,12 +115,6 @@ type Tx interface {
 	LockAgents(ctx context.Context, p ident.Platform, ids []ident.Agent, month string) (map[ident.Agent]ports.CountedAgent, error)
 	// AddAgentUsage counts payments that start now, of locked agents.
 	AddAgentUsage(ctx context.Context, p ident.Platform, counted []ports.AgentCount) error
-	// LimitCounts returns counters of a day of a platform; one without payments has no entry.
-	LimitCounts(ctx context.Context, p ident.Platform, day string, counters []limit.Counter) (limit.Counts, error)
-	// LockLimitCounts is LimitCounts that locks the counters until the unit of work ends, also those without payments.
-	LockLimitCounts(ctx context.Context, p ident.Platform, day string, counters []limit.Counter) (limit.Counts, error)
-	// AddLimitUsage adds transactions to the locked counters of their LimitUsage.
-	AddLimitUsage(ctx context.Context, transactions []transaction.Transaction) error
 	// CreateAgentActions stores actions. One whose id exists already, from a repeated attempt, is skipped.
 	CreateAgentActions(ctx context.Context, actions []agent.Action) error
 	// LockAgentActions returns actions of a platform, and locks them in one order. What does not exist is omitted.

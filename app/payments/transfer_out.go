@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"causeway/app/internal/batch"
+	"causeway/app/internal/limiting"
 	"causeway/app/internal/uow"
 	"causeway/core/ident"
 	"causeway/core/limit"
@@ -111,7 +112,7 @@ func (s *Service) transferAll(ctx context.Context, tx Tx, w work, rules limit.Ru
 		if results[i].Err == nil {
 			decisions[i].Transaction.Trace = c.trace
 			transfers = append(transfers, decisions[i].Transaction)
-			limited = append(limited, limitedPayment(decisions[i].Transaction.Pricing.Sent, p.Customer))
+			limited = append(limited, limiting.PaymentOf(decisions[i].Transaction.Pricing.Sent, p.Customer))
 		}
 	}
 	balances, err := w.lockBalances(ctx, tx, transfers)
@@ -122,7 +123,7 @@ func (s *Service) transferAll(ctx context.Context, tx Tx, w work, rules limit.Ru
 	if err != nil {
 		return err
 	}
-	if err := w.limits.lock(ctx, tx, commands[0].out.Platform, rules, limited); err != nil {
+	if err := w.limits.Lock(ctx, tx, commands[0].out.Platform, rules, limited); err != nil {
 		return err
 	}
 	for i, c := range commands {
@@ -140,13 +141,13 @@ func (s *Service) transferAll(ctx context.Context, tx Tx, w work, rules limit.Ru
 			results[i].Err, exemptions = err, append(exemptions, exemption)
 		}
 		if results[i].Err == nil {
-			results[i].Err = w.limits.check(&decisions[i].Transaction, parties[i].Customer)
+			results[i].Err = w.limits.Check(&decisions[i].Transaction, parties[i].Customer)
 		}
 		if results[i].Err == nil {
 			results[i].Err = applyPostings(balances, decisions[i])
 		}
 		if results[i].Err == nil {
-			w.limits.count(decisions[i].Transaction)
+			w.limits.Count(decisions[i].Transaction)
 			results[i].Value = decisions[i].Transaction
 			w.Create(decisions[i])
 			payers.authorized = append(payers.authorized, exemptions...)

@@ -6,10 +6,10 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/app/internal/jobs"
+	"causeway/app/internal/limiting"
 	"causeway/app/internal/returns"
 	"causeway/app/internal/uow"
 	"causeway/core/account"
-	"causeway/core/limit"
 	"causeway/core/rail"
 	"causeway/core/settlement"
 	"causeway/core/tracing"
@@ -31,7 +31,7 @@ type work struct {
 	repeated map[uuid.UUID]bool
 	// traces are those of the payments of running jobs that are traced.
 	traces map[uuid.UUID]tracing.Context
-	limits *limiter
+	limits *limiting.Limiter
 	// late are decisions that lock more than transactions.
 	late *[]func(context.Context, Tx) error
 }
@@ -39,7 +39,7 @@ type work struct {
 func (s *Service) newWork() work {
 	now := s.Clock.Now()
 	return work{Work: uow.NewWork(now, s.IDs, s.LocalLease()), retry: s.JobRetry, recorder: s.recorder(), timetable: s.Timetable,
-		ownership: s.OwnershipLimits, limits: &limiter{day: limit.DayOf(now)}, late: new([]func(context.Context, Tx) error)}
+		ownership: s.OwnershipLimits, limits: limiting.New(now), late: new([]func(context.Context, Tx) error)}
 }
 
 // newJobWork is newWork for jobs that are being run.
@@ -184,10 +184,8 @@ func (w work) Write(ctx context.Context, tx Tx) error {
 			return err
 		}
 	}
-	if len(w.limits.added) > 0 {
-		if err := tx.AddLimitUsage(ctx, w.limits.added); err != nil {
-			return err
-		}
+	if err := w.limits.Write(ctx, tx); err != nil {
+		return err
 	}
 	return w.Work.Write(ctx, tx)
 }

@@ -57,6 +57,7 @@ func TestUnmatched_AssignToQuoteRefused(t *testing.T) {
 		"another currency": {func(t *transaction.Transaction) { t.Pricing.Sent.Currency = "EUR" }, 10050, noon},
 		"expired":          {nil, 10050, noon.Add(5 * time.Minute)},
 		"paid":             {func(t *transaction.Transaction) { t.State.Status = transaction.Processing }, 10050, noon},
+		"not authorised":   {func(t *transaction.Transaction) { *t = t.Protected() }, 10050, noon},
 		"an account pays":  {func(t *transaction.Transaction) { t.Source.InternalAccount.SetUUID(internal) }, 10050, noon},
 	} {
 		quoted := onRamp()

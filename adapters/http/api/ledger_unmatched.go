@@ -142,11 +142,13 @@ func registerUnmatched(a *httpapi.API, service Accounting) {
 	httpapi.Post(a, withFourEyes(httpapi.Operation{
 		ID: "assignUnmatched", Path: "/ledger/unmatched/{receiptId}/assign", Tag: tagLedger, Summary: "Assign unmatched funds",
 		Permission: platform.Manage,
-		Description: "Assigns unmatched funds, once. A quote that awaits exactly this amount and currency runs as if it were paid now; " +
+		Description: "Assigns unmatched funds, once. A quote that awaits exactly this amount and currency runs as if it were paid now, if " +
+			"the limits of the platform allow it; " +
 			"an internal account is credited with an incoming transaction; PAYER returns the funds by the rail they arrived by. " +
 			"A failed refund can only be assigned to an account. Funds that the rail refused to return cannot be assigned to PAYER.",
 		Errors: []fault.Code{fault.NotFound, fault.TransactionNotFound, fault.InternalAccountNotFound, fault.Conflict, fault.InvalidCurrency,
-			fault.AmountOutOfRange, fault.CustomerDeleted},
+			fault.AmountOutOfRange, fault.CustomerDeleted, fault.UserNotReady, fault.QuoteNotExecutable,
+			fault.ExternalAccountVerificationRequired, fault.TransactionSizeLimitExceeded, fault.DailyVolumeLimitExceeded},
 	}, 200, unmatchedFundsBody{}), func(ctx context.Context, call httpapi.Call,
 		in *assignInput) (proposal.Outcome[transaction.Unmatched], error) {
 		command, err := in.Body.command(in.ReceiptID.Value)

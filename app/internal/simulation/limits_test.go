@@ -2,6 +2,7 @@ package simulation_test
 
 import (
 	"context"
+	"slices"
 
 	"causeway/core/ident"
 	"causeway/core/limit"
@@ -33,6 +34,10 @@ func (w *world) addLimits(p platform.Platform) {
 }
 
 func (s store) LimitRules(context.Context) ([]limit.Rule, error) { return s.world.limits, nil }
+
+func (s store) LimitRulesOf(_ context.Context, p ident.Platform) (limit.Rules, error) {
+	return slices.DeleteFunc(slices.Clone(s.world.limits), func(r limit.Rule) bool { return r.Platform != p }), nil
+}
 
 func (u *tx) LimitCounts(_ context.Context, p ident.Platform, day string, counters []limit.Counter) (limit.Counts, error) {
 	found := limit.Counts{}
