@@ -366,12 +366,14 @@ func (t Transaction) transition(event Event, reason FailureReason, now time.Time
 
 // setState moves the transaction to a state. A payment that fails counts no more towards limits.
 func (t *Transaction) setState(s State) {
-	t.State = s
-	if s.Status == Failed && t.AgentUsage != nil {
-		t.AgentUsage = &AgentUsage{Day: t.AgentUsage.Day, GivenBack: true}
+	if t.State = s; s.Status != Failed {
+		return
 	}
-	if s.Status == Failed && t.LimitUsage != nil {
-		t.LimitUsage = &LimitUsage{Day: t.LimitUsage.Day}
+	if u := t.AgentUsage; u != nil && !u.GivenBack {
+		t.AgentUsage, t.StopsCounting = &AgentUsage{Day: u.Day, GivenBack: true}, true
+	}
+	if u := t.LimitUsage; u != nil && !u.GivenBack() {
+		t.LimitUsage, t.StopsCounting = &LimitUsage{Day: u.Day}, true
 	}
 }
 

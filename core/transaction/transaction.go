@@ -107,6 +107,8 @@ type Transaction struct {
 	AgentUsage *AgentUsage
 	// LimitUsage is how the payment counts towards the limits of its platform; nil if it does not.
 	LimitUsage *LimitUsage
+	// StopsCounting is set by the change with which a payment that counts fails, and not stored: it is to be taken out of its counters.
+	StopsCounting bool
 	// Authorization is whether the payer has to authorise the payment with strong customer authentication.
 	Authorization Authorization
 	Type          Type

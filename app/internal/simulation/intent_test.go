@@ -256,7 +256,7 @@ func (w *world) transferOut(i *intent, amount int64, from ident.InternalAccount,
 }
 
 func (w *world) justInTimeQuote(i *intent, amount int64, in ident.InternalAccount, out ident.ExternalAccount) {
-	source := quote.Source{Customer: w.internal[in].Customer, Currency: pick(w, []money.Currency{money.USD, money.EUR, money.USDC})}
+	source := quote.Source{Customer: w.internal[in].Customer, Currency: pick(w, []money.Currency{money.USD, money.EUR, money.EUR, money.USDC})}
 	if source.Currency.IsStablecoin() {
 		source.Network = string(pick(w, corridor.Chains(source.Currency)))
 	}
@@ -510,11 +510,16 @@ func (w *world) pay(i *intent, amount int64, in ident.InternalAccount, out ident
 			payable = append(payable, q)
 		}
 	}
-	if len(payable) == 0 {
+	if len(payable) == 0 || len(payable) < 3 && w.chance(2) {
 		w.justInTimeQuote(i, amount, in, out)
 		return
 	}
 	q := pick(w, payable)
+	for _, p := range payable {
+		if w.exceedsLimit(w.transactions[p.Transaction]) {
+			q = p
+		}
+	}
 	r := transaction.Receipt{Reference: q.Reference, Amount: q.Pricing.Sent, Rail: w.transactions[q.Transaction].SourceRail}
 	switch w.random.IntN(6) {
 	case 0:

@@ -24,13 +24,18 @@ type limitKey struct {
 	counter  limit.Counter
 }
 
-// addLimits limits a platform, and each of its customers, to some payments a day.
+// maxEuros is what a platform may send in euros on a day.
+const maxEuros = 500_00
+
+// addLimits limits a platform, and each of its customers, to some payments a day. In euros it is quoted more than may be paid.
 func (w *world) addLimits(p platform.Platform) {
 	k := limit.Key{Platform: p.ID, Currency: money.USD}
 	each := k
 	each.Customer = limit.EachCustomer
 	w.limits = append(w.limits, limit.Rule{Key: k, PerPayment: 190_00, Daily: 190_00, ChangedAt: w.now},
 		limit.Rule{Key: each, Daily: 190_00, ChangedAt: w.now})
+	k.Currency = money.EUR
+	w.limits = append(w.limits, limit.Rule{Key: k, Daily: maxEuros, ChangedAt: w.now})
 }
 
 func (s store) LimitRules(context.Context) ([]limit.Rule, error) { return s.world.limits, nil }
@@ -85,11 +90,21 @@ func (m *memory) addLimitUsage(t transaction.Transaction, usage *transaction.Lim
 func (u *tx) GiveBackUsage(ctx context.Context, transactions []transaction.Transaction) error {
 	for _, t := range transactions {
 		u.writes(t.Platform)
-		if before := u.transactions[t.ID].LimitUsage; t.LimitUsage.GivenBack() && before != nil {
-			u.addLimitUsage(t, before, -1)
+		before := u.transactions[t.ID]
+		if before.State.Status == transaction.Failed {
+			u.world.fail("%s had failed before, and is taken out of its counters again", t.ID)
+		}
+		if before.LimitUsage != nil {
+			u.addLimitUsage(t, before.LimitUsage, -1)
 		}
 	}
 	return u.giveBackAgentUsage(ctx, transactions)
+}
+
+// exceedsLimit reports whether a quote that is open cannot be paid any more today.
+func (w *world) exceedsLimit(t transaction.Transaction) bool {
+	sent := w.limitCounts[limitKey{t.Platform, limit.DayOf(w.now), limit.Counter{Scope: limit.WholePlatform, Currency: money.EUR}}].Sent
+	return t.State == transaction.Initial && t.Pricing.Sent.Currency == money.EUR && sent+t.Pricing.Sent.Minor > maxEuros
 }
 
 // checkLimits checks that the counters of limits are what the transactions say.

@@ -52,10 +52,11 @@ func TestSimulation_SeedRepeatsRunExactly(t *testing.T) {
 func TestSimulation_ReachesEveryOutcome(t *testing.T) {
 	t.Parallel()
 	// The invariants are of little worth for what never happens.
-	reached := map[string]int{}
+	reached, seeds := map[string]int{}, map[string]int{}
 	for seed := range uint64(100) {
 		for outcome, n := range simulate(t, 1000+seed).outcomes() {
 			reached[outcome] += n
+			seeds[outcome]++
 		}
 	}
 	t.Log(reached)
@@ -85,6 +86,9 @@ func TestSimulation_ReachesEveryOutcome(t *testing.T) {
 		if reached[outcome] == 0 {
 			t.Errorf("no %s", outcome)
 		}
+	}
+	if n := seeds["refund because of LIMIT_EXCEEDED"]; n < 10 {
+		t.Errorf("%d runs refund because of LIMIT_EXCEEDED", n)
 	}
 }
 

@@ -270,6 +270,7 @@ func (u *tx) UpdateTransactions(_ context.Context, transactions []transaction.Tr
 		if _, authorized := u.authorizations[t.ID]; ledger.IsWallet(t.SourceAccount) && t.State.Status == transaction.Processing && !authorized {
 			u.world.fail("%s is paid by a wallet before its evidence is stored", t.ID)
 		}
+		t.StopsCounting = false // is not stored
 		u.changed = append(u.changed, change{u.transactions[t.ID], t})
 		put(u.memory, u.transactions, t.ID, t)
 	}

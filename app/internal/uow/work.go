@@ -186,7 +186,7 @@ func (w *Work) Write(ctx context.Context, tx Tx) error {
 	if err := tx.CreateTransactions(ctx, w.created); err != nil {
 		return err
 	}
-	if w.givesBackUsage() {
+	if failed := w.stopsCounting(); len(failed) > 0 {
 		// Counters are locked after all balances that the postings lock, as by the payments that they
 		// count.
 		named, err := w.internalChanges()
@@ -196,7 +196,7 @@ func (w *Work) Write(ctx context.Context, tx Tx) error {
 		if err != nil {
 			return err
 		}
-		if err := tx.GiveBackUsage(ctx, w.updated); err != nil {
+		if err := tx.GiveBackUsage(ctx, failed); err != nil {
 			return err
 		}
 	}
@@ -227,11 +227,9 @@ func (w *Work) Write(ctx context.Context, tx Tx) error {
 	return tx.Post(ctx, w.postings)
 }
 
-// givesBackUsage reports whether payments that were counted have failed.
-func (w *Work) givesBackUsage() bool {
-	return slices.ContainsFunc(w.updated, func(t transaction.Transaction) bool {
-		return t.AgentUsage != nil && t.AgentUsage.GivenBack || t.LimitUsage.GivenBack()
-	})
+// stopsCounting returns the payments that were counted and now fail.
+func (w *Work) stopsCounting() []transaction.Transaction {
+	return slices.DeleteFunc(slices.Clone(w.updated), func(t transaction.Transaction) bool { return !t.StopsCounting })
 }
 
 // LocalJobs returns the jobs to submit to this process's workers after the commit.
