@@ -180,13 +180,30 @@ func (t *ConnectionsTx) SaveOpeningBalance(ctx context.Context, b ports.OpeningB
 	return err
 }
 
+// AddJobs implements rails.ConnectionsTx, for jobs that were never tried.
+func (t *ConnectionsTx) AddJobs(ctx context.Context, jobs []ports.Job) error {
+	return addJobs(ctx, t.tx, jobs)
+}
+
+func addJobs(ctx context.Context, tx storage.Tx, jobs []ports.Job) error {
+	for _, j := range jobs {
+		if _, err := tx.Exec(ctx, insertJob, j.Platform, j.ID, j.Step, pgDue(j), pgIDs(j.Subjects)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // SaveRailTest implements rails.RailConnectionStore.
-func (db *DB) SaveRailTest(ctx context.Context, t ports.RailTest, seen []ports.RailConnectionVersion) error {
+func (db *DB) SaveRailTest(ctx context.Context, t ports.RailTest, seen []ports.RailConnectionVersion, jobs []ports.Job) error {
 	return db.lockConnections(ctx, func(tx storage.Tx) error {
 		if err := checkSeen(ctx, tx, seen); err != nil {
 			return err
 		}
-		return addRailTest(ctx, tx, t)
+		if err := addRailTest(ctx, tx, t); err != nil {
+			return err
+		}
+		return addJobs(ctx, tx, jobs)
 	})
 }
 

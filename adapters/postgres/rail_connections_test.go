@@ -100,7 +100,7 @@ func TestRailConnections_InForceIsTheLatestThatWasTested(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := env.SaveRailTest(t.Context(), ports.RailTest{Connection: "bank", Version: version, Passed: passed, Problem: "none", At: noon},
-			seen); err != nil {
+			seen, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -155,7 +155,7 @@ func TestRailConnections_ChangedBesideOtherConnections(t *testing.T) {
 		if err := saveConnection(t, env.DB, connection("third", 1), nil, stale); !errors.Is(err, ports.ErrRailConnectionChanged) {
 			t.Errorf("%s: a version: %v", name, err)
 		}
-		if err := env.SaveRailTest(t.Context(), test, stale); !errors.Is(err, ports.ErrRailConnectionChanged) {
+		if err := env.SaveRailTest(t.Context(), test, stale, nil); !errors.Is(err, ports.ErrRailConnectionChanged) {
 			t.Errorf("%s: a test: %v", name, err)
 		}
 	}

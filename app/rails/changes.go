@@ -47,6 +47,7 @@ type plan struct {
 	serves  []rail.Connection // before and after the change
 	version *ports.RailConnectionVersion
 	test    *ports.RailTest // of version; nil if there was none
+	jobs    []ports.Job     // of version, if payments can take it from now on
 	seen    []ports.RailConnectionVersion
 	balance *ports.OpeningBalance // instead of version
 }
@@ -60,11 +61,11 @@ func (p plan) save(ctx context.Context, tx ConnectionsTx, by platform.Approval) 
 	}
 	v := *p.version
 	v.Approval = by
-	return tx.SaveRailConnection(ctx, v, p.test, p.seen)
+	if err := tx.SaveRailConnection(ctx, v, p.test, p.seen); err != nil {
+		return err
+	}
+	return tx.AddJobs(ctx, p.jobs)
 }
-
-// opens reports whether payments can take the connection from now on that could not before.
-func (p plan) opens() bool { return p.test != nil }
 
 // plan checks a change by an author and prepares it.
 func (s *Service) plan(ctx context.Context, operation string, c change, by Author) (plan, error) {
@@ -106,10 +107,7 @@ func (s *Service) change(ctx context.Context, operation string, c change, by Aut
 		made.Proposal, err = s.propose(ctx, tx, operation, c, by)
 		return err
 	})
-	if err != nil || made.Proposal != nil || !p.opens() {
-		return made, err
-	}
-	return made, s.addInstructions(ctx, p.version.Connection)
+	return made, err
 }
 
 func (s *Service) propose(ctx context.Context, tx ConnectionsTx, operation string, c change, by Author) (*proposal.Proposal, error) {
@@ -151,10 +149,7 @@ func (s *Service) Approve(ctx context.Context, by platform.Author, id ident.Prop
 	if made.test != nil {
 		checked = made.test.Checked
 	}
-	if err != nil || !made.opens() {
-		return approved, checked, err
-	}
-	return approved, checked, s.addInstructions(ctx, made.version.Connection)
+	return approved, checked, err
 }
 
 // carryOut makes a change in one commit with its approval.

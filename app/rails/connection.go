@@ -92,6 +92,11 @@ func (s *Service) planVersion(ctx context.Context, of change, by Author) (p plan
 			return p, &NotWorking{c.Name, test.Checked, err}
 		}
 	}
+	if test != nil {
+		if p.jobs, err = s.instructionJobs(ctx, c); err != nil {
+			return p, err
+		}
+	}
 	p.test, p.version = test, &ports.RailConnectionVersion{Connection: c, Latest: c.Version, By: by.Actor, Person: by.Person, Note: by.Note}
 	p.version.Untested = test == nil
 	return p, nil
@@ -132,13 +137,14 @@ func checkShared(c rail.Connection, all []ports.RailConnectionVersion) error {
 // instructionsDelay is after how long every process knows a connection.
 const instructionsDelay = 20 * time.Second
 
-// addInstructions enqueues the jobs that add funding instructions to the accounts that can be paid into over a connection.
-func (s *Service) addInstructions(ctx context.Context, c rail.Connection) error {
+// instructionJobs returns the jobs that add funding instructions to the accounts that can be paid into over a connection. They are
+// stored in the commit from which on payments can take it.
+func (s *Service) instructionJobs(ctx context.Context, c rail.Connection) ([]ports.Job, error) {
 	platforms := c.Platforms
 	if len(platforms) == 0 {
 		var err error
 		if platforms, err = s.productionPlatforms(ports.ForAllPlatforms(ctx)); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	now := s.Clock.Now()
@@ -146,7 +152,7 @@ func (s *Service) addInstructions(ctx context.Context, c rail.Connection) error 
 	for i, p := range platforms {
 		jobs[i] = ports.Job{ID: s.IDs.New(now), Platform: p, Step: ports.StepOpenAccounts, Due: now.Add(instructionsDelay)}
 	}
-	return ports.Do(ports.ForAllPlatforms(ctx), s.Store, func(ctx context.Context, tx Tx) error { return tx.AddJobs(ctx, jobs) })
+	return jobs, nil
 }
 
 // checkPlatforms returns INVALID_INPUT if a connection names a platform that does not exist, or is a sandbox.
@@ -199,13 +205,14 @@ func (s *Service) Test(ctx context.Context, name string) (v ports.RailConnection
 	if test.Passed = failure == nil; !test.Passed {
 		test.Problem, failure = failure.Error(), &NotWorking{name, test.Checked, failure}
 	}
-	if err := s.Connections.SaveRailTest(context.WithoutCancel(ctx), test, seen); err != nil {
-		return v, test.Checked, errors.Join(failure, err)
-	}
+	ctx = context.WithoutCancel(ctx)
+	var jobs []ports.Job
 	if failure == nil && v.Untested && !v.Retired {
-		return v, test.Checked, s.addInstructions(ctx, v.Connection)
+		if jobs, err = s.instructionJobs(ctx, v.Connection); err != nil {
+			return v, test.Checked, err
+		}
 	}
-	return v, test.Checked, failure
+	return v, test.Checked, errors.Join(failure, s.Connections.SaveRailTest(ctx, test, seen, jobs))
 }
 
 func (s *Service) test(ctx context.Context, c rail.Connection, seen []ports.RailConnectionVersion, test *ports.RailTest) (err error) {

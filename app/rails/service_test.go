@@ -113,6 +113,34 @@ func TestSet_AddsInstructions(t *testing.T) {
 	}
 }
 
+// noJobs are units of work that cannot store jobs.
+type noJobs struct{ rails.RailConnectionStore }
+
+func (s noJobs) DoUnit(ctx context.Context, fn func(context.Context, any) error) error {
+	return s.RailConnectionStore.DoUnit(ctx, func(ctx context.Context, tx any) error {
+		return fn(ctx, failingJobs{tx.(rails.ConnectionsTx)})
+	})
+}
+
+type failingJobs struct{ rails.ConnectionsTx }
+
+func (failingJobs) AddJobs(context.Context, []ports.Job) error {
+	return errors.New("the process ends here")
+}
+
+func TestSet_IsOneCommitWithItsJobs(t *testing.T) {
+	t.Parallel()
+	// A process that ends before the jobs are stored has stored no connection either, so none is without instructions for good.
+	e := newEnv(t, apptest.EditPlatform(func(p *platform.Platform) { p.Environment = platform.Production }))
+	e.Connections = noJobs{e.Connections}
+	if _, _, err := e.Set(t.Context(), "bank-eur", []byte(bankFile), ana, false); err == nil {
+		t.Fatal("the connection was set without its jobs")
+	}
+	if found, err := e.Connections.RailConnections(t.Context()); err != nil || len(found) != 0 {
+		t.Errorf("stored %+v, %v", found, err)
+	}
+}
+
 func TestSet_RefusedByTheAdapterChangesNothing(t *testing.T) {
 	t.Parallel()
 	// Settings that the adapter refuses, an author without a reason and the platform of a sandbox are refused, and nothing

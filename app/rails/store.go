@@ -73,6 +73,7 @@ type ConnectionsTx interface {
 	// with its number, or if the connections in force are no longer those that the caller has seen.
 	SaveRailConnection(ctx context.Context, v ports.RailConnectionVersion, test *ports.RailTest, seen []ports.RailConnectionVersion) error
 	SaveOpeningBalance(ctx context.Context, b ports.OpeningBalance) error
+	AddJobs(ctx context.Context, jobs []ports.Job) error
 }
 
 // RailConnectionStore is what the commands of operators change, in units of work of type ConnectionsTx.
@@ -90,9 +91,9 @@ type RailConnectionStore interface {
 	RailPauses(ctx context.Context) ([]ports.RailPause, error)
 	// RailPauseHistory returns every pause and resumption of a name, oldest first.
 	RailPauseHistory(ctx context.Context, name string) ([]ports.RailPause, error)
-	// SaveRailTest stores a test. It returns ErrRailConnectionChanged if the connections in force are no longer those that the
-	// caller has seen.
-	SaveRailTest(ctx context.Context, t ports.RailTest, seen []ports.RailConnectionVersion) error
+	// SaveRailTest stores a test, and the jobs that follow from it. It returns ErrRailConnectionChanged if the connections in force are
+	// no longer those that the caller has seen.
+	SaveRailTest(ctx context.Context, t ports.RailTest, seen []ports.RailConnectionVersion, jobs []ports.Job) error
 	SaveRailPause(ctx context.Context, p ports.RailPause) error
 }
 

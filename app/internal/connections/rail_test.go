@@ -418,7 +418,7 @@ func TestRail_RoutesOnlyToWhatWasTested(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := e.Store.SaveRailTest(t.Context(), ports.RailTest{Connection: "bank", Version: 1, Passed: true, At: e.Clock.Now()},
-		seen); err != nil {
+		seen, nil); err != nil {
 		t.Fatal(err)
 	}
 	e.set("bank", untested, func(c *rail.Connection) { c.Rails = []corridor.Rail{corridor.Wire} })

@@ -259,7 +259,7 @@ type railConnections struct {
 	foureyes.ProposalReader
 }
 
-func (s store) SaveRailTest(context.Context, ports.RailTest, []ports.RailConnectionVersion) error {
+func (s store) SaveRailTest(context.Context, ports.RailTest, []ports.RailConnectionVersion, []ports.Job) error {
 	return nil
 }
 
