@@ -89,8 +89,12 @@ func (s *SMSSender) Close() { s.client.Close() }
 func (s *SMSSender) Send(ctx context.Context, m ports.SMS) error {
 	r, err := s.client.SendSMS(ctx, SMS{ID: m.ID.String(), PlatformID: m.Platform.String(), To: m.To, Sender: m.Sender, Text: m.Text,
 		ExpiresAt: m.ExpiresAt})
-	if err == nil && r.Result == SMSRefused {
-		err = &ports.MessageRefusedError{Reason: r.Code}
+	var busy *StatusError
+	switch {
+	case errors.As(err, &busy) && busy.Temporary():
+		return &ports.TryLaterError{After: busy.RetryAfter, Err: err}
+	case err == nil && r.Result == SMSRefused:
+		return &ports.MessageRefusedError{Reason: r.Code}
 	}
 	return err
 }

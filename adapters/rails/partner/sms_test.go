@@ -60,6 +60,16 @@ func TestSMSSender_SendsOnce(t *testing.T) {
 	}
 }
 
+func TestSMSSender_SaysWhenToTryAgain(t *testing.T) {
+	t.Parallel()
+	// A provider that is busy is asked again after the time that it names.
+	sender, _, clock := newSMSSender(t)
+	var later *ports.TryLaterError
+	if err := sender.Send(t.Context(), newSMS("+12025550102", clock.Now())); !errors.As(err, &later) || later.After <= 0 {
+		t.Errorf("busy: %v", err)
+	}
+}
+
 func TestSMSSender_OnlyRefusalIsFinal(t *testing.T) {
 	t.Parallel()
 	// What the provider refuses is final, with its code. Whatever else it answers can be tried again, and no error has the number.

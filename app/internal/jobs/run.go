@@ -117,6 +117,10 @@ func (w *Workers) fail(ctx context.Context, batch []ports.Job, cause error) {
 			j.Due = w.Retry.afterOutage(now)
 		} else {
 			j.Due, j.Dead = w.Retry.Next(j.Attempts, now)
+			var later *ports.TryLaterError
+			if errors.As(cause, &later) && !j.Dead && now.Add(later.After).After(j.Due) {
+				j.Due = now.Add(later.After)
+			}
 		}
 		j.LastError = errorText(cause)
 		failed[i] = j

@@ -101,6 +101,25 @@ func TestWorkers_FailingJobDoesNotFailOthers(t *testing.T) {
 	})
 }
 
+func TestWorkers_WaitAsLongAsAsked(t *testing.T) {
+	t.Parallel()
+	// A job of which the other side says when to try again is not run before that.
+	var attempts []time.Time
+	do := func(context.Context, []ports.Job) error {
+		if attempts = append(attempts, time.Now()); len(attempts) == 1 {
+			return fmt.Errorf("send: %w", &ports.TryLaterError{After: 10 * time.Minute, Err: errors.New("busy")})
+		}
+		return nil
+	}
+	run(t, jobs.Handler{Do: do}, []ports.Job{job(1)}, func(w *workers) {
+		time.Sleep(20 * time.Minute)
+		w.stop()
+		if len(attempts) != 2 || attempts[1].Sub(attempts[0]) < 10*time.Minute {
+			t.Errorf("attempts at %v", attempts)
+		}
+	})
+}
+
 func TestWorkers_OutageIsNoAttempt(t *testing.T) {
 	t.Parallel()
 	// While the store refuses all work, for however long, a job does not use up its attempts, and it is
