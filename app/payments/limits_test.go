@@ -244,6 +244,25 @@ func TestLimits_PlatformsWithoutLimitsReadNoCounters(t *testing.T) {
 	e.WaitForState(q.Transaction, "COMPLETED")
 }
 
+func TestLimits_PlatformPaysCustomer(t *testing.T) {
+	t.Parallel()
+	// What the platform pays a customer from its own account is a payment of that customer, and counts for it. A customer without a region
+	// counts in each.
+	e := newLimitedEnv(t)
+	e.from = e.account(ident.Customer{}, "USD", 1000_00)
+	region, daily := "DE", int64(50_00)
+	if _, err := e.operator().Set(t.Context(), e.action(), limit.Input{Currency: "USD", Region: region, Daily: &daily}); err != nil {
+		t.Fatal(err)
+	}
+	e.Prices.Invalidate()
+	if _, err := e.transferOut(e.bank, 40_00); err != nil {
+		t.Fatal(err)
+	}
+	e.wantSent(1, 40_00)
+	_, err := e.transferOut(e.bank, 20_00)
+	e.wantFault("above that of every region", err, fault.DailyVolumeLimitExceeded)
+}
+
 func TestLimits_OperatorNamesWhatExists(t *testing.T) {
 	t.Parallel()
 	// A limit of a customer who does not exist is refused, and so is the end of one that there is not.

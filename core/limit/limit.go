@@ -48,8 +48,8 @@ func DayOf(at time.Time) string { return at.UTC().Format(time.DateOnly) }
 
 // Payment is a payment that is to be sent.
 type Payment struct {
-	Customer ident.Customer // zero if the platform pays
-	Region   string         // of the customer
+	Customer ident.Customer // whose payment it is, also if the platform pays for it; zero for one of the platform alone
+	Region   string         // of the customer; empty if it has none
 	Sent     money.Amount   // with fees
 }
 
@@ -72,11 +72,14 @@ func scopeOfCustomer(c ident.Customer) Scope { return Scope(c.String()) }
 // Rules are those of one platform.
 type Rules []Rule
 
+// ofAnyRegion reports whether the rules of every region hold: the customer has none, and does not escape all of them so.
+func (p Payment) ofAnyRegion() bool { return p.Region == "" && !p.Customer.IsZero() }
+
 // matching returns the rules about a payment.
 func (rs Rules) matching(p Payment) Rules {
 	var found Rules
 	for _, r := range rs {
-		if r.Currency == p.Sent.Currency && (r.Region == "" || r.Region == p.Region) &&
+		if r.Currency == p.Sent.Currency && (r.Region == "" || r.Region == p.Region || p.ofAnyRegion()) &&
 			(r.Customer == "" || !p.Customer.IsZero() && (r.Customer == EachCustomer || r.Customer == p.Customer.String())) {
 			found = append(found, r)
 		}
@@ -92,7 +95,7 @@ func (r Rule) counter(p Payment) Counter {
 	case r.Customer != "":
 		scope = scopeOfCustomer(p.Customer)
 	case r.Region != "":
-		scope = scopeOfRegion(r.Region)
+		scope = scopeOfRegion(r.Region) // also of a customer without one, who counts in each
 	}
 	return Counter{scope, p.Sent.Currency}
 }
