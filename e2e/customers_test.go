@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -285,14 +286,17 @@ func TestPlatform_OperatorSetsRegulated(t *testing.T) {
 	p.patch("/config", object{"isRegulatedFinancialInstitution": true}).wantStatus(200).wantValues(
 		map[string]any{"isRegulatedFinancialInstitution": false})
 
-	set := func(flag, says string) {
+	set := func(flag, says string, value ...string) {
 		t.Helper()
-		if text, errors, status := runCommand(t, []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}, "platform", "set",
-			"--platform", p.platformID, flag, "--actor", "ana"); status != 0 || !strings.Contains(text, says) {
+		if text, errors, status := runCommand(t, []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}, slices.Concat([]string{"platform", "set",
+			"--platform", p.platformID, "--actor", "ana", flag}, value)...); status != 0 || !strings.Contains(text, says) {
 			t.Fatalf("%s: status %d\n%s%s", flag, status, text, errors)
 		}
 	}
-	set("--regulated", "is regulated")
+	set("--regulated", "is regulated. Its customers of the European Economic Area and the United Kingdom need")
+	set("--no-sca-payments", "They pay without an authorization of each payment.")
+	set("--sca-payments", "They authorise each payment, with the exemptions NONE.")
+	set("--sca-exemptions", "They authorise each payment, with the exemptions LOW_VALUE.", "LOW_VALUE")
 	p.get("/config").wantStatus(200).wantValues(map[string]any{"isRegulatedFinancialInstitution": true})
 	firm().wantValues(map[string]any{"kybStatus": "APPROVED"})
 	p.get("/customers/" + before.text("id")).wantValues(map[string]any{"kybStatus": "PENDING"})

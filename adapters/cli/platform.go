@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -102,8 +103,12 @@ func (c platformSetCommand) Run(ctx context.Context, env *Env) error {
 		if !changed.Regulated {
 			is = "is not"
 		}
-		return env.say(nil, "%s %s regulated, and its customers of %s need strong customer authentication.\n", changed.ID, is,
-			platform.SCARegionsText(changed.SCARegions))
+		payments := "pay without an authorization of each payment"
+		if !changed.SCAPaymentsSince.IsZero() {
+			payments = "authorise each payment, with the exemptions " + cmp.Or(strings.Join(changed.SCAExemptions.Names(), ", "), "NONE")
+		}
+		return env.say(nil, "%s %s regulated. Its customers of %s need strong customer authentication. They %s.\n", changed.ID, is,
+			platform.SCARegionsText(changed.SCARegions), payments)
 	})
 }
 
