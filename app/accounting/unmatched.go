@@ -134,7 +134,7 @@ func (s *Service) fundTransaction(ctx context.Context, tx Tx, w *uow.Work, u tra
 	if err := checkCapacity(ctx, tx, w, t.Accounts(), d); err != nil {
 		return err
 	}
-	limits := limiting.New(w.Now)
+	limits := limiting.New(s.Clock.Now()) // the day on which it is sent, also if the change was begun before midnight
 	payment := limiting.PaymentOf(t.Pricing.Sent, parties.Customer)
 	if err := limits.Lock(ctx, tx, u.Receipt.Platform, a.limits, []limit.Payment{payment}); err != nil {
 		return err

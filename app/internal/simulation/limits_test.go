@@ -61,8 +61,8 @@ func (u *tx) LockLimitCounts(ctx context.Context, p ident.Platform, day string, 
 func (u *tx) AddLimitUsage(_ context.Context, sent []transaction.Transaction) error {
 	for _, t := range sent {
 		u.writes(t.Platform)
-		if t.LimitUsage.Day != limit.DayOf(t.UpdatedAt) {
-			u.world.fail("a payment of %s is counted on %s", t.UpdatedAt, t.LimitUsage.Day)
+		if t.LimitUsage.Day != limit.DayOf(u.now) {
+			u.world.fail("a payment of %s is counted on %s", u.now, t.LimitUsage.Day)
 		}
 		u.addLimitUsage(t, t.LimitUsage, 1)
 	}

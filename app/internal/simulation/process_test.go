@@ -13,6 +13,7 @@ import (
 	"causeway/app/accounting"
 	"causeway/app/internal/connections"
 	"causeway/app/internal/jobs"
+	"causeway/app/internal/mails"
 	"causeway/app/internal/prices"
 	"causeway/app/internal/strongauth"
 	"causeway/app/payments"
@@ -41,7 +42,7 @@ func newProcess(w *world) *process {
 	log := logrus.New()
 	log.SetOutput(panicWriter{w})
 	s := store{process: p}
-	auth := strongauth.New(strongauth.Config{Proofs: walletProofs, TOTP: signin.Verifier{}, IDs: p})
+	auth := strongauth.New(strongauth.Config{Proofs: walletProofs, TOTP: signin.Verifier{}, IDs: p, Mails: mails.New(mails.Config{})})
 	p.service = payments.New(payments.Config{Auth: auth,
 		Timetable: timetable, Store: s, Jobs: s, Rails: rails{p}, Simulated: simulated{rails{p}},
 		Chains:  chains{rails{p}},

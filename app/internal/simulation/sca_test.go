@@ -2,6 +2,7 @@ package simulation_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"slices"
 	"time"
@@ -31,7 +32,7 @@ func newSCATables() scaTables {
 		allowed: map[ident.Transaction][]transaction.PaymentAuthorization{}, loggedOut: map[ident.Customer]bool{}}
 }
 
-// protectedRegion is that of the customers who authorise their payments, with a passkey.
+// protectedRegion is that of the customers who authorise their payments: with a passkey or, on the platform that sends codes, with one.
 const protectedRegion = "DE"
 
 // isProtected reports whether a customer authorises its payments.
@@ -94,8 +95,14 @@ func (s store) SCACredentials(ctx context.Context, p ident.Platform, id ident.Cu
 // SaveSCACredential stores nothing: passkeys are simulated without counters.
 func (u *tx) SaveSCACredential(context.Context, sca.Credential) error { return nil }
 
-func (u *tx) SCACodeHash(context.Context, string) (wallet.CodeHash, error) {
-	return wallet.CodeHash{}, nil
+// rightCode is every code. Its hash is bound to the challenge, the payment and the phone all the same.
+const rightCode = "246810"
+
+// NewSCACode implements ports.WalletProofs.
+func (signatures) NewSCACode(int) (string, error) { return rightCode, nil }
+
+func (u *tx) SCACodeHash(_ context.Context, text string) (wallet.CodeHash, error) {
+	return sha256.Sum256([]byte(text)), nil
 }
 
 func (m *memory) latestChallenge(c ident.Customer, purpose sca.Purpose, subject sca.Digest) (latest sca.Challenge, found bool) {
@@ -197,13 +204,14 @@ func (w *world) authorize(i *intent, amount int64, in ident.InternalAccount, out
 	id := pick(w, asked)
 	t := w.transactions[w.quotes[id].Transaction]
 	c, _ := w.latestChallenge(t.Customer, t.NextPurpose(w.provenOf(t.ID)), t.AuthorizationDigest())
+	code := rightCode
 	switch w.random.IntN(6) {
 	case 0, 1:
-		c.PasskeyChallenge = nil
+		c.PasskeyChallenge, code = nil, "135790"
 	case 2:
 		c = w.challenges[pick(w, append(sortedKeys(w.challenges), c.ID))]
 	}
-	proof := sca.Proof{Factor: sca.Passkey, Assertion: wallet.Assertion{Signature: "signed"}}
+	proof := sca.Proof{Factor: c.Factor, Code: code, Assertion: wallet.Assertion{Signature: "signed"}}
 	if len(c.PasskeyChallenge) > 0 {
 		proof.Assertion.Signature = string(c.PasskeyChallenge)
 	}
@@ -297,6 +305,7 @@ func (w *world) scaOutcomes(counts map[string]int) {
 	for _, authorizations := range w.allowed {
 		for _, a := range authorizations {
 			counts[choose(a.Exemption == "", "proof for "+string(a.Purpose), "exemption "+string(a.Exemption))]++
+			counts["proof with "+string(a.Factor)]++
 		}
 	}
 }

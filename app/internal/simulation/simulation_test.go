@@ -81,6 +81,7 @@ func TestSimulation_ReachesEveryOutcome(t *testing.T) {
 		"payment that limits count", "payment that limits count no more",
 		"payment that is AUTHORIZED", "payment that is EXEMPT", "payment that was not authorised", "wrong proof",
 		"exemption LOW_VALUE", "exemption TRUSTED_BENEFICIARY", "proof for CURRENCY_CONVERSION", "proof for PAYOUT", "proof for TRANSFER",
+		"proof with SMS_OTP", "proof with PASSKEY",
 		"response ACCOUNT_LOCKED", "response SCA_SESSION_REQUIRED", "proof after another that was refused",
 	} {
 		if reached[outcome] == 0 {

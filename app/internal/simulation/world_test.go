@@ -133,6 +133,10 @@ func (w *world) addCustomer(p platform.Platform, name, region string) {
 	c := customer.Customer{ID: ident.NewCustomer(w.newID, w.now), Platform: p.ID, PlatformCustomerID: name, Type: customer.Individual,
 		FullName: "Ana Silva", Region: region,
 		UMAAddress: "$" + name + "@" + p.Name + ".test", Status: customer.Approved, CreatedAt: w.now, UpdatedAt: w.now}
+	if region == protectedRegion && p.SCAExemptions.TrustedBeneficiaries {
+		c.PhoneNumber = "+491701234567"
+		c.Contacts.Phone = customer.VerifiedContact{Address: c.PhoneNumber, At: w.now}
+	}
 	w.customers[c.ID] = c
 	for _, currency := range []money.Currency{money.USD, money.EUR, money.USDB} {
 		a, err := account.NewInternal(ident.NewInternalAccount(w.newID, w.now), p.ID, c.ID, currency, w.now)
