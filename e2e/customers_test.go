@@ -288,8 +288,9 @@ func TestPlatform_OperatorSetsRegulated(t *testing.T) {
 
 	set := func(flag, says string, value ...string) {
 		t.Helper()
-		if text, errors, status := runCommand(t, []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}, slices.Concat([]string{"platform", "set",
-			"--platform", p.platformID, "--actor", "ana", flag}, value)...); status != 0 || !strings.Contains(text, says) {
+		environment := []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}
+		arguments := slices.Concat([]string{"platform", "set", "--platform", p.platformID, "--actor", "ana", flag}, value)
+		if text, errors, status := runCommand(t, environment, arguments...); status != 0 || !strings.Contains(text, says) {
 			t.Fatalf("%s: status %d\n%s%s", flag, status, text, errors)
 		}
 	}
