@@ -35,6 +35,7 @@ type WithdrawalCost struct {
 var chainAccountTypes = map[corridor.Rail]account.Type{
 	corridor.Layer2: account.Layer2Wallet, corridor.Altchain: account.AltchainWallet, corridor.Base: account.BaseWallet,
 	corridor.Polygon: account.PolygonWallet, corridor.Ethereum: account.EthereumWallet, corridor.Tron: account.TronWallet,
+	corridor.Plasma:  account.PlasmaWallet,
 	corridor.Bitcoin: account.BitcoinAddress,
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"causeway/core/account"
+	"causeway/core/corridor"
 	"causeway/core/fault"
 )
 
@@ -66,7 +67,8 @@ var typeCases = []typeCase{
 		"BANK_TRANSFER", "ID", "1234567890",
 		[]string{"bankName", "accountNumber", "swiftCode", "phoneNumber", "phoneNumber=+14155550123", "phoneNumber=+628"}},
 	{"INR_ACCOUNT", "INR", `{"vpa": "ana.ng@okbank"}`, "UPI", "IN", "ana.ng@okbank",
-		[]string{"vpa", "vpa=ana", "vpa=ana@ok.bank", "ifsc=HDFC1001234", "accountNumber=12345678"}},
+		[]string{"vpa > accountInfo", "vpa=ana", "vpa=ana@ok.bank", "ifsc=HDFC1001234", "accountNumber=12345678", "rail=IMPS",
+			"rail=NEFT > accountNumber", "rail=RTGS > accountNumber"}},
 	{"JMD_ACCOUNT", "JMD", `{"accountNumber": "1234567890", "branchCode": "00216", "bankAccountType": "SAVINGS"}`, "BANK_TRANSFER",
 		"JM", "1234567890",
 		[]string{"accountNumber", "branchCode", "bankAccountType", "branchCode=216"}},
@@ -133,6 +135,9 @@ var typeCases = []typeCase{
 	{"ETHEREUM_WALLET", "USDC", `{"address": "0xAb5801a7D398351b8bE11C439e05C5B3259aeC9B"}`, "ETHEREUM", "",
 		"0xAb5801a7D398351b8bE11C439e05C5B3259aeC9B",
 		[]string{"address", "address=vitalik.eth"}},
+	{"PLASMA_WALLET", "USDT", `{"address": "0xAb5801a7D398351b8bE11C439e05C5B3259aeC9B"}`, "PLASMA", "",
+		"0xAb5801a7D398351b8bE11C439e05C5B3259aeC9B",
+		[]string{"address", "address=0xZb5801a7D398351b8bE11C439e05C5B3259aeC9B"}},
 	{"TRON_WALLET", "USDT", `{"address": "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t"}`, "TRON", "", "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t",
 		[]string{"address", "address=TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6", "address=XR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t",
 			"address=TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj0t", "address=TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6u"}},
@@ -255,11 +260,62 @@ func exampleFields(spec account.TypeSpec) map[string]any {
 	return fields
 }
 
+func TestValidate_IndianAccounts(t *testing.T) {
+	// A UPI address and a number with its branch each give their rails, a rail that is named is the only one, and what it needs is
+	// required. A number without its branch is kept for the records if there is a UPI address.
+	t.Parallel()
+	for _, tt := range []struct{ fields, rails, id string }{
+		{`{"accountNumber": "123456789012", "ifsc": "HDFC0001234"}`, "NEFT RTGS", "123456789012"},
+		{`{"accountNumber": "123456789012", "ifsc": "HDFC0001234", "rail": "NEFT"}`, "NEFT", "123456789012"},
+		{`{"accountNumber": "123456789012", "ifsc": "HDFC0001234", "rail": "RTGS"}`, "RTGS", "123456789012"},
+		{`{"vpa": "ana.ng@okbank", "accountNumber": "123456789012", "ifsc": "HDFC0001234"}`, "UPI NEFT RTGS", "ana.ng@okbank"},
+		{`{"vpa": "ana.ng@okbank", "accountNumber": "123456789012"}`, "UPI", "ana.ng@okbank"},
+		{`{"vpa": "ana.ng@okbank", "rail": "UPI"}`, "UPI", "ana.ng@okbank"},
+	} {
+		got, err := account.Validate(newRequest("INR_ACCOUNT", "INR", parseObject(tt.fields)))
+		if rails := strings.Join(corridor.PublicNames(got.Rails), " "); err != nil || rails != tt.rails || got.Identifier() != tt.id {
+			t.Errorf("%s: %s, %s, %v; want %s", tt.fields, rails, got.Identifier(), err, tt.rails)
+		}
+	}
+	for fields, want := range map[string]string{
+		`{"accountNumber": "123456789012"}`:                                          "accountInfo.ifsc",
+		`{"accountNumber": "123456789012", "ifsc": "HDFC0001234", "rail": "UPI"}`:    "accountInfo.vpa",
+		`{"vpa": "ana.ng@okbank", "accountNumber": "123456789012", "rail": "NEFT"}`:  "accountInfo.ifsc",
+		`{"vpa": "ana.ng@okbank", "ifsc": "HDFC0001234", "rail": "RTGS"}`:            "accountInfo.accountNumber",
+		`{"vpa": "ana.ng@okbank", "accountNumber": "123456789012", "rail": "IMPS2"}`: "accountInfo.rail",
+	} {
+		if refused := invalidPaths(t, newRequest("INR_ACCOUNT", "INR", parseObject(fields))); !slices.Equal(refused, []string{want}) {
+			t.Errorf("%s: refused for %v; want %s", fields, refused, want)
+		}
+	}
+}
+
+func TestResolveRail_NamesBankSystem(t *testing.T) {
+	// A payment may name the system that carries a bank transfer, and is otherwise a bank transfer. The account does not list it.
+	t.Parallel()
+	fields := map[string]any{"bankName": "BDO Unibank", "accountNumber": "001234567890"}
+	created, err := account.Validate(newRequest("PHP_ACCOUNT", "PHP", fields))
+	if err != nil || !slices.Equal(created.Rails, []corridor.Rail{corridor.BankTransfer}) {
+		t.Fatalf("%v, %v", created.Rails, err)
+	}
+	for wanted, want := range map[corridor.Rail]corridor.Rail{"": corridor.BankTransfer, corridor.InstaPay: corridor.InstaPay,
+		corridor.PESONet: corridor.PESONet, corridor.BankTransfer: corridor.BankTransfer} {
+		if got, err := created.ResolveRail(wanted, 1_000_00); got != want || err != nil {
+			t.Errorf("%q: %q, %v", wanted, got, err)
+		}
+	}
+	for wanted, code := range map[corridor.Rail]fault.Code{corridor.BreB: fault.InvalidInput, corridor.InstaPay: fault.AmountOutOfRange} {
+		if got, err := created.ResolveRail(wanted, 60_000_00); !fault.Is(err, code) {
+			t.Errorf("%q: %q, %v; want %s", wanted, got, err, code)
+		}
+	}
+}
+
 func TestRailFor_NeedsCorridor(t *testing.T) {
 	// Accounts in announced and unsupported countries can be registered but not yet paid.
 	t.Parallel()
 	unavailable := []account.Type{
-		"BDT_ACCOUNT", "BWP_ACCOUNT", "CAD_ACCOUNT", "CNY_ACCOUNT", "COP_ACCOUNT", "EGP_ACCOUNT", "GHS_ACCOUNT", "GTQ_ACCOUNT",
+		"BDT_ACCOUNT", "BWP_ACCOUNT", "CAD_ACCOUNT", "CNY_ACCOUNT", "GHS_ACCOUNT", "GTQ_ACCOUNT",
 		"HKD_ACCOUNT", "HTG_ACCOUNT", "JMD_ACCOUNT", "PKR_ACCOUNT", "SLV_ACCOUNT", "SWIFT_ACCOUNT",
 	}
 	for _, spec := range account.Catalogue() {

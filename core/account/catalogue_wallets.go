@@ -37,6 +37,8 @@ var wallets = []TypeSpec{
 		FieldSpec{Example: "0xAb5801a7D398351b8bE11C439e05C5B3259aeC9B", check: checkEVMAddress}),
 	wallet(EthereumWallet, corridor.Ethereum, "A wallet on Ethereum.",
 		FieldSpec{Example: "0xAb5801a7D398351b8bE11C439e05C5B3259aeC9B", check: checkEVMAddress}),
+	wallet(PlasmaWallet, corridor.Plasma, "A wallet on Plasma.",
+		FieldSpec{Example: "0xAb5801a7D398351b8bE11C439e05C5B3259aeC9B", check: checkEVMAddress}),
 	wallet(TronWallet, corridor.Tron, "A wallet on Tron.",
 		FieldSpec{Example: "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t", CaseSensitive: true, check: checkTronAddress}),
 	wallet(BitcoinAddress, corridor.Bitcoin, "An address on the Bitcoin chain itself.",

@@ -173,8 +173,9 @@ func (a External) Fingerprint() string {
 	spec := byName[a.Type]
 	for _, field := range spec.Fields {
 		value := a.Fields[field.Name]
-		// An IBAN identifies an account by itself; the other fields add nothing.
-		if !field.InFingerprint || value == "" || (a.Fields["iban"] != "" && field.Name != "iban") {
+		// An IBAN or a UPI address identifies an account by itself; the other fields add nothing.
+		alone := (a.Fields["iban"] != "" && field.Name != "iban") || (a.Fields["vpa"] != "" && field.Name != "vpa")
+		if !field.InFingerprint || value == "" || alone {
 			continue
 		}
 		write(field.Name)

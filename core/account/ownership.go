@@ -139,7 +139,7 @@ func reasonOf(err error) string {
 }
 
 func isEVM(chain corridor.Rail) bool {
-	return chain == corridor.Ethereum || chain == corridor.Base || chain == corridor.Polygon
+	return chain == corridor.Ethereum || chain == corridor.Base || chain == corridor.Polygon || chain == corridor.Plasma
 }
 
 func solanaKey(address string) (ed25519.PublicKey, bool) {

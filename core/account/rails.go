@@ -28,6 +28,9 @@ func (a External) ResolveRail(wanted corridor.Rail, minor int64) (corridor.Rail,
 	if err != nil {
 		return "", err
 	}
+	if slices.Contains(rails, corridor.BankTransfer) {
+		rails = slices.Concat(rails, corridor.BankSystems(a.Country()))
+	}
 	if !slices.Contains(rails, wanted) {
 		return "", fault.Invalid(fault.Field{Field: "destination.paymentRail", Message: "is " + wanted.PublicName() +
 			", which does not reach this account; omit it, or choose one of the enum",

@@ -125,3 +125,18 @@ func chineseWalletRule(a External, _ func(string) bool, bad func(field, message 
 		bad("bankName", "must be AliPay or WechatPay for a phoneNumber")
 	}
 }
+
+// indianRule checks that a rail reaches the account: UPI by the address, NEFT and RTGS by number and branch. With a UPI address,
+// one of the two alone is kept for the records.
+func indianRule(a External, _ func(string) bool, bad func(field, message string)) {
+	rail, hasNumber := a.Fields["rail"], a.Fields["accountNumber"] != ""
+	byNumber := rail == "NEFT" || rail == "RTGS"
+	switch {
+	case rail == "UPI" && a.Fields["vpa"] == "":
+		bad("vpa", "is required for the rail UPI")
+	case byNumber && !hasNumber:
+		bad("accountNumber", "is required for the rails NEFT and RTGS")
+	case (byNumber || hasNumber && a.Fields["vpa"] == "") && a.Fields["ifsc"] == "":
+		bad("ifsc", "is required with an accountNumber: it names the branch")
+	}
+}

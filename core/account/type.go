@@ -20,6 +20,7 @@ const (
 	BaseWallet     Type = "BASE_WALLET"
 	PolygonWallet  Type = "POLYGON_WALLET"
 	EthereumWallet Type = "ETHEREUM_WALLET"
+	PlasmaWallet   Type = "PLASMA_WALLET"
 	TronWallet     Type = "TRON_WALLET"
 	LightningType  Type = "LIGHTNING"
 	BitcoinAddress Type = "BITCOIN_L1"
@@ -97,10 +98,10 @@ type BeneficiarySpec struct {
 	Optional []string
 }
 
-// railOption is a rail and the field that it requires to reach the account; empty for none.
+// railOption is a rail and the fields that it requires to reach the account, separated by blanks; empty for none.
 type railOption struct {
-	rail          corridor.Rail
-	requiredField string
+	rail           corridor.Rail
+	requiredFields string
 }
 
 // check returns what is wrong with a value, or the empty string. Errors of test values are

@@ -286,7 +286,9 @@ func (v *validation) checkFieldCombinations(spec TypeSpec, a External) {
 func (s TypeSpec) railsFor(fields map[string]string) []corridor.Rail {
 	var rails []corridor.Rail
 	for _, r := range s.rails {
-		if (r.requiredField == "" || fields[r.requiredField] != "") && !slices.Contains(rails, r.rail) {
+		missing := slices.ContainsFunc(strings.Fields(r.requiredFields), func(name string) bool { return fields[name] == "" })
+		only := fields["rail"]
+		if !missing && (only == "" || only == string(r.rail)) && !slices.Contains(rails, r.rail) {
 			rails = append(rails, r.rail)
 		}
 	}

@@ -24,7 +24,9 @@ type Country struct {
 var (
 	sepa     = []Rail{SEPA, SEPAInstant}
 	transfer = []Rail{BankTransfer}
-	euro     = []money.Currency{"EUR"}
+	// transferOrMobile: an account names which of the two reaches it.
+	transferOrMobile = []Rail{BankTransfer, MobileMoney}
+	euro             = []money.Currency{"EUR"}
 )
 
 // countries is the table of corridors. SEPA countries are reached in euro only, except
@@ -41,11 +43,13 @@ var countries = []Country{
 	{"CI", currencyList("XOF"), transfer, true},
 	{"CM", currencyList("XAF"), transfer, true},
 	{"CN", currencyList("CNY"), nil, false},
+	{"CO", currencyList("COP"), transferOrMobile, true},
 	{"CY", euro, sepa, true},
 	{"CZ", euro, sepa, true},
 	{"DE", euro, sepa, true},
 	{"DK", currencyList("DKK", "EUR"), sepa, true},
 	{"EE", euro, sepa, true},
+	{"EG", currencyList("EGP"), transferOrMobile, true},
 	{"ES", euro, sepa, true},
 	{"FI", euro, sepa, true},
 	{"FR", euro, sepa, true},
@@ -56,7 +60,7 @@ var countries = []Country{
 	{"HU", euro, sepa, true},
 	{"ID", currencyList("IDR"), transfer, true},
 	{"IE", euro, sepa, true},
-	{"IN", currencyList("INR"), []Rail{UPI}, true},
+	{"IN", currencyList("INR"), []Rail{UPI, NEFT, RTGS}, true},
 	{"IS", euro, sepa, true},
 	{"IT", euro, sepa, true},
 	{"KE", currencyList("KES"), transfer, true},
@@ -90,6 +94,17 @@ var countries = []Country{
 	{"ZA", currencyList("ZAR"), transfer, true},
 	{"ZM", currencyList("ZMW"), transfer, true},
 }
+
+// bankSystems are the payment systems of countries whose accounts list BANK_TRANSFER alone. A payment may name one of them;
+// otherwise the partner chooses.
+var bankSystems = map[string][]Rail{
+	"CN": {CIPS, UnionPay},
+	"CO": {ACHColombia, BreB},
+	"PH": {InstaPay, PESONet},
+}
+
+// BankSystems returns the payment systems that carry bank transfers to accounts in the country, if a payment may name them.
+func BankSystems(country string) []Rail { return bankSystems[country] }
 
 // mobileMoneyCurrencies are the currencies that are paid out to phone numbers.
 var mobileMoneyCurrencies = currencyList("KES", "MWK", "RWF", "TZS", "UGX", "XAF", "XOF", "ZMW")

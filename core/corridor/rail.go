@@ -16,18 +16,26 @@ type Rail string
 // The rails of banks and mobile operators.
 const (
 	ACH            Rail = "ACH"
+	ACHColombia    Rail = "ACH_COLOMBIA"
 	BankTransfer   Rail = "BANK_TRANSFER"
+	BreB           Rail = "BRE_B"
+	CIPS           Rail = "CIPS"
 	FAST           Rail = "FAST"
 	FasterPayments Rail = "FASTER_PAYMENTS"
 	FedNow         Rail = "FEDNOW"
+	InstaPay       Rail = "INSTAPAY"
 	MobileMoney    Rail = "MOBILE_MONEY"
+	NEFT           Rail = "NEFT"
 	PayNow         Rail = "PAYNOW"
+	PESONet        Rail = "PESONET"
 	PIX            Rail = "PIX"
+	RTGS           Rail = "RTGS"
 	RTP            Rail = "RTP"
 	SEPA           Rail = "SEPA"
 	SEPAInstant    Rail = "SEPA_INSTANT"
 	SPEI           Rail = "SPEI"
 	SWIFT          Rail = "SWIFT"
+	UnionPay       Rail = "UNIONPAY"
 	UPI            Rail = "UPI"
 	Wire           Rail = "WIRE"
 )
@@ -40,6 +48,7 @@ const (
 	Base      Rail = "BASE"
 	Polygon   Rail = "POLYGON"
 	Ethereum  Rail = "ETHEREUM"
+	Plasma    Rail = "PLASMA"
 	Tron      Rail = "TRON"
 	Bitcoin   Rail = "BITCOIN"
 )
@@ -47,13 +56,14 @@ const (
 // Rails returns every bank rail and every chain.
 func Rails() []Rail {
 	return []Rail{
-		ACH, BankTransfer, FAST, FasterPayments, FedNow, MobileMoney, PayNow, PIX, RTP, SEPA, SEPAInstant, SPEI, SWIFT, UPI, Wire,
-		Layer2, Lightning, Altchain, Base, Polygon, Ethereum, Tron, Bitcoin,
+		ACH, ACHColombia, BankTransfer, BreB, CIPS, FAST, FasterPayments, FedNow, InstaPay, MobileMoney, NEFT, PayNow, PESONet, PIX, RTGS,
+		RTP, SEPA, SEPAInstant, SPEI, SWIFT, UnionPay, UPI, Wire,
+		Layer2, Lightning, Altchain, Base, Polygon, Ethereum, Plasma, Tron, Bitcoin,
 	}
 }
 
 // instantRails are the bank rails that deliver in seconds at any time.
-var instantRails = []Rail{RTP, FedNow, SEPAInstant, FasterPayments, PIX, SPEI, UPI, PayNow, FAST}
+var instantRails = []Rail{RTP, FedNow, SEPAInstant, FasterPayments, PIX, SPEI, UPI, PayNow, FAST, BreB, InstaPay}
 
 // latinRails are the bank rails whose messages have Latin letters only: the rules of the SEPA schemes, of Nacha, of Swift's
 // character set X and of the systems that took it over.
@@ -115,71 +125,88 @@ func PublicNames(rails []Rail) []string {
 // Known reports whether the rail is one of Rails.
 func (r Rail) Known() bool { return slices.Contains(Rails(), r) }
 
-// railLimit is the largest amount of one payment on a rail, in minor units.
+// railLimit is the largest amount of one payment on a rail and the smallest, in minor units; zero for none.
 type railLimit struct {
 	rail     Rail
 	currency money.Currency
 	maxMinor int64
+	minMinor int64
 }
 
 // railLimits are the limits that the operators of the rails set. A rail that is not listed
 // has no limit below money.MaxMinor.
 var railLimits = []railLimit{
-	{RTP, "USD", 10_000_000_00},           // The Clearing House, since 9 February 2025
-	{FedNow, "USD", 10_000_000_00},        // Federal Reserve Financial Services, since November 2025
-	{ACH, "USD", 99_999_999_99},           // Nacha: ten digits in the amount field of an entry
-	{Wire, "USD", 9_999_999_999_99},       // Fedwire Funds Service: below ten billion
-	{SEPAInstant, "EUR", 100_000_00},      // scheme limit until October 2025; many banks keep it
-	{SEPA, "EUR", 999_999_999_99},         // EPC rulebook for credit transfers
-	{SEPAInstant, "DKK", 750_000_00},      // the same limit, at the krone's peg to the euro
-	{FasterPayments, "GBP", 1_000_000_00}, // Pay.UK, since February 2022
-	{UPI, "INR", 100_000_00},              // NPCI: person to person, one lakh
-	{PayNow, "SGD", 200_000_00},           // Association of Banks in Singapore
-	{FAST, "SGD", 200_000_00},             // Association of Banks in Singapore
-	{MobileMoney, "KES", 250_000_00},      // Safaricom M-PESA, since August 2023
+	{RTP, "USD", 10_000_000_00, 0},           // The Clearing House, since 9 February 2025
+	{FedNow, "USD", 10_000_000_00, 0},        // Federal Reserve Financial Services, since November 2025
+	{ACH, "USD", 99_999_999_99, 0},           // Nacha: ten digits in the amount field of an entry
+	{Wire, "USD", 9_999_999_999_99, 0},       // Fedwire Funds Service: below ten billion
+	{SEPAInstant, "EUR", 100_000_00, 0},      // scheme limit until October 2025; many banks keep it
+	{SEPA, "EUR", 999_999_999_99, 0},         // EPC rulebook for credit transfers
+	{SEPAInstant, "DKK", 750_000_00, 0},      // the same limit, at the krone's peg to the euro
+	{FasterPayments, "GBP", 1_000_000_00, 0}, // Pay.UK, since February 2022
+	{RTGS, "INR", 0, 200_000_00},             // Reserve Bank of India: two lakh at least
+	{InstaPay, "PHP", 50_000_00, 0},          // Bangko Sentral ng Pilipinas
+	{UPI, "INR", 100_000_00, 0},              // NPCI: person to person, one lakh
+	{PayNow, "SGD", 200_000_00, 0},           // Association of Banks in Singapore
+	{FAST, "SGD", 200_000_00, 0},             // Association of Banks in Singapore
+	{MobileMoney, "KES", 250_000_00, 0},      // Safaricom M-PESA, since August 2023
 }
 
 // MaxAmount returns the largest amount of one payment of the currency on the rail, in minor
 // units, or false if the rail has no limit.
 func (r Rail) MaxAmount(currency money.Currency) (int64, bool) {
+	limit := r.limit(currency)
+	return limit.maxMinor, limit.maxMinor > 0
+}
+
+func (r Rail) limit(currency money.Currency) railLimit {
 	i := slices.IndexFunc(railLimits, func(c railLimit) bool { return c.rail == r && c.currency == currency })
 	if i < 0 {
-		return 0, false
+		return railLimit{}
 	}
-	return railLimits[i].maxMinor, true
+	return railLimits[i]
 }
 
 // preference is the order in which rails are chosen: the fastest first, then those without a
 // limit, then the slow ones.
 var preference = []Rail{
-	RTP, FedNow, SEPAInstant, FasterPayments, PIX, SPEI, UPI, FAST, PayNow, MobileMoney,
-	SEPA, Wire, BankTransfer, ACH, SWIFT,
-	Layer2, Lightning, Altchain, Tron, Base, Polygon, Ethereum, Bitcoin,
+	RTP, FedNow, SEPAInstant, FasterPayments, PIX, SPEI, UPI, FAST, PayNow, BreB, InstaPay, MobileMoney,
+	RTGS, SEPA, Wire, NEFT, BankTransfer, ACH, ACHColombia, PESONet, UnionPay, CIPS, SWIFT,
+	Layer2, Lightning, Altchain, Tron, Base, Polygon, Ethereum, Plasma, Bitcoin,
 }
 
-// Choose returns the fastest of the given rails whose limit allows the amount, in minor
+// Choose returns the fastest of the given rails whose limits allow the amount, in minor
 // units, or AMOUNT_OUT_OF_RANGE if none does.
 func Choose(rails []Rail, currency money.Currency, minor int64) (Rail, error) {
-	var highest int64
+	var highest, lowest int64
 	for _, rail := range preference {
 		if !slices.Contains(rails, rail) {
 			continue
 		}
-		limit, limited := rail.MaxAmount(currency)
-		if !limited || minor <= limit {
+		limit := rail.limit(currency)
+		switch {
+		case limit.maxMinor > 0 && minor > limit.maxMinor:
+			highest = max(highest, limit.maxMinor)
+		case minor < limit.minMinor:
+			lowest = limit.minMinor
+		default:
 			return rail, nil
 		}
-		highest = max(highest, limit)
 	}
-	if highest == 0 {
+	refused := &fault.Error{Code: fault.AmountOutOfRange, Details: map[string]any{"currency": string(currency)}}
+	switch {
+	case highest > 0:
+		refused.Details["maxAmount"] = highest
+		refused.Message = fmt.Sprintf("No rail to this destination carries more than %s in one payment; send a smaller amount.",
+			money.Amount{Minor: highest, Currency: currency})
+	case lowest > 0:
+		refused.Details["minAmount"] = lowest
+		refused.Message = fmt.Sprintf("The rail to this destination carries no less than %s in one payment; send more, or over another rail.",
+			money.Amount{Minor: lowest, Currency: currency})
+	default:
 		return "", fmt.Errorf("no rail among %v", rails) // a bug: every account has rails
 	}
-	return "", &fault.Error{
-		Code: fault.AmountOutOfRange,
-		Message: fmt.Sprintf("No rail to this destination carries more than %s in one payment; send a smaller amount.",
-			money.Amount{Minor: highest, Currency: currency}),
-		Details: map[string]any{"currency": string(currency), "maxAmount": highest},
-	}
+	return "", refused
 }
 
 type chain struct {
@@ -199,6 +226,7 @@ var chains = []chain{
 	{Base, "BASE", []money.Currency{money.USDC, money.USDT}},
 	{Polygon, "POLYGON", []money.Currency{money.USDC, money.USDT}},
 	{Ethereum, "ETHEREUM", []money.Currency{money.USDC, money.USDT}},
+	{Plasma, "PLASMA", []money.Currency{money.USDT}},
 	{Bitcoin, "BITCOIN", []money.Currency{money.BTC}},
 }
 

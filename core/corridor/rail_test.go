@@ -66,7 +66,6 @@ func TestChoose_RejectsUnsupported(t *testing.T) {
 		minor    int64
 		code     fault.Code
 	}{
-		{"more rupees than UPI carries", "INR", "IN", 100_000_01, fault.AmountOutOfRange},
 		{"more shillings than M-PESA carries", "KES", "KE", 250_000_01, fault.AmountOutOfRange},
 		{"announced only", "CAD", "CA", 1, fault.InvalidCurrency},
 		{"euro to Britain", "EUR", "GB", 1, fault.InvalidCurrency},
@@ -83,6 +82,59 @@ func TestChoose_RejectsUnsupported(t *testing.T) {
 				t.Errorf("got %q, %v; want the code %s", got, err, tt.code)
 			}
 		})
+	}
+}
+
+func TestChoose_LimitsOfRails(t *testing.T) {
+	// UPI carries one lakh at most, RTGS two lakh at least, and NEFT what is between; a rail alone refuses what is beyond its limits,
+	// and says which limit that is.
+	t.Parallel()
+	indian := []corridor.Rail{corridor.UPI, corridor.NEFT, corridor.RTGS}
+	for _, tt := range []struct {
+		rails    []corridor.Rail
+		currency money.Currency
+		minor    int64
+		want     corridor.Rail
+		limit    string
+		amount   int64
+	}{
+		{indian, "INR", 100_000_00, corridor.UPI, "", 0},
+		{indian, "INR", 100_000_01, corridor.NEFT, "", 0},
+		{indian, "INR", 199_999_99, corridor.NEFT, "", 0},
+		{indian, "INR", 200_000_00, corridor.RTGS, "", 0},
+		{indian[:1], "INR", 100_000_01, "", "maxAmount", 100_000_00},
+		{indian[2:], "INR", 199_999_99, "", "minAmount", 200_000_00},
+		{corridor.BankSystems("PH"), "PHP", 50_000_00, corridor.InstaPay, "", 0},
+		{corridor.BankSystems("PH"), "PHP", 50_000_01, corridor.PESONet, "", 0},
+		{[]corridor.Rail{corridor.InstaPay}, "PHP", 50_000_01, "", "maxAmount", 50_000_00},
+	} {
+		got, err := corridor.Choose(tt.rails, tt.currency, tt.minor)
+		if got != tt.want || (err != nil) != (tt.limit != "") {
+			t.Errorf("%v for %d: %q, %v; want %q", tt.rails, tt.minor, got, err, tt.want)
+		}
+		if refused, ok := fault.As(err); tt.limit != "" && (!ok || refused.Code != fault.AmountOutOfRange || refused.Details[tt.limit] != tt.amount) {
+			t.Errorf("%v for %d: %+v; want the %s %d", tt.rails, tt.minor, err, tt.limit, tt.amount)
+		}
+	}
+}
+
+func TestBankSystems_AreBehindBankTransfers(t *testing.T) {
+	// The payment systems that payments may name are known rails of banks, of countries whose bank transfers they carry.
+	t.Parallel()
+	for _, code := range []string{"CN", "CO", "PH"} {
+		systems := corridor.BankSystems(code)
+		country, known := corridor.CountryByCode(code)
+		if len(systems) != 2 || !known || country.Live && !slices.Contains(country.Rails, corridor.BankTransfer) {
+			t.Errorf("%s: %v, %+v", code, systems, country)
+		}
+		for _, system := range systems {
+			if !system.Known() || system.IsChain() || slices.Contains(country.Rails, system) {
+				t.Errorf("%s: %s", code, system)
+			}
+		}
+	}
+	if systems := corridor.BankSystems("DE"); systems != nil {
+		t.Errorf("DE: %v", systems)
 	}
 }
 
@@ -132,11 +184,12 @@ func TestChoose_EveryRailCanBeChosen(t *testing.T) {
 }
 
 func TestRail_IsInstantAndIsChain(t *testing.T) {
-	// Only bank transfers are slow, and only the eight below are chains.
+	// Only bank transfers are slow, and only the nine below are chains.
 	t.Parallel()
-	slow := []corridor.Rail{corridor.ACH, corridor.BankTransfer, corridor.MobileMoney, corridor.SEPA, corridor.SWIFT, corridor.Wire}
+	slow := []corridor.Rail{corridor.ACH, corridor.BankTransfer, corridor.MobileMoney, corridor.SEPA, corridor.SWIFT, corridor.Wire,
+		corridor.ACHColombia, corridor.CIPS, corridor.NEFT, corridor.PESONet, corridor.RTGS, corridor.UnionPay}
 	chains := []corridor.Rail{corridor.Layer2, corridor.Lightning, corridor.Altchain, corridor.Base, corridor.Polygon, corridor.Ethereum,
-		corridor.Tron, corridor.Bitcoin}
+		corridor.Plasma, corridor.Tron, corridor.Bitcoin}
 	for _, rail := range corridor.Rails() {
 		if rail.IsInstant() == slices.Contains(slow, rail) {
 			t.Errorf("%s: IsInstant() = %v", rail, rail.IsInstant())

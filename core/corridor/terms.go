@@ -136,7 +136,7 @@ func mustFraction(text string) money.Rate {
 // minorPerDollar is a round number of minor units that is worth about one US dollar. It scales
 // limits and fixed fees; it is not an exchange rate.
 var minorPerDollar = map[money.Currency]int64{
-	"AED": 4_00, "BRL": 5_00, "DKK": 7_00, "EUR": 1_00, "GBP": 80, "IDR": 16_000_00, "INR": 80_00,
+	"AED": 4_00, "BRL": 5_00, "COP": 4_000_00, "DKK": 7_00, "EGP": 50_00, "EUR": 1_00, "GBP": 80, "IDR": 16_000_00, "INR": 80_00,
 	"KES": 130_00, "MWK": 1_750_00, "MXN": 20_00, "MYR": 4_50, "NGN": 1_500_00, "PHP": 60_00, "RWF": 1_400,
 	"SGD": 1_30, "THB": 35_00, "TZS": 2_500_00, "UGX": 3_700, "USD": 1_00, "VND": 25_000, "XAF": 600, "XOF": 600,
 	"ZAR": 18_00, "ZMW": 25_00,

@@ -28,6 +28,7 @@ var withdrawalFees = map[Rail]WithdrawalFees{
 	Base:      {NetworkFee: 2_000_000_000_000, Asset: "ETH"},     // wei
 	Polygon:   {NetworkFee: 2_000_000_000_000_000, Asset: "POL"}, // wei of POL
 	Ethereum:  {NetworkFee: 130_000_000_000_000, Asset: "ETH"},   // wei: 65,000 gas at 2 gwei
+	Plasma:    {NetworkFee: 65_000_000_000_000, Asset: "XPL"},    // wei of XPL: 65,000 gas at 1 gwei
 	Tron:      {NetworkFee: 13_500_000, Asset: "TRX"},            // sun
 	Bitcoin:   {NetworkFee: 1_410, Asset: "BTC"},                 // satoshi: 141 virtual bytes at 10
 }

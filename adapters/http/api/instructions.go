@@ -135,6 +135,9 @@ func paymentBranch(t account.TypeSpec) httpapi.Branch {
 			Description: "Page on which the payer pays. Present if the partner that receives the pesos has one.",
 			Example:     "https://pay.partner.example/4T9K2M7PXQ3A"})
 	}
+	if t.Type == account.SWIFTAccount || t.Type == account.USAccount {
+		branch.Fields = append(branch.Fields, httpapi.Field{Name: "bankAddress", Description: "Address of the bank."})
+	}
 	if _, found := t.Field("bankName"); !found {
 		branch.Fields = append(branch.Fields, httpapi.Field{Name: "bankName", Description: "Name of the bank."})
 	}

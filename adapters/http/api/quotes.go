@@ -82,7 +82,7 @@ func (quoteSource) Union() httpapi.UnionSpec {
 						Description: "Currency to pay in.", Example: "USD"},
 					{Name: "cryptoNetwork", Description: "Blockchain to pay on. Required for a stablecoin that can be received on several: a quote " +
 						"without it is 400 and lists them. May be omitted if there is only one; for bitcoin, the quote then offers each.",
-						Enum: []string{"SOLANA", "ETHEREUM", "BASE", "POLYGON", "TRON", "SPARK", "LIGHTNING", "BITCOIN"}},
+						Enum: []string{"SOLANA", "ETHEREUM", "BASE", "POLYGON", "PLASMA", "TRON", "SPARK", "LIGHTNING", "BITCOIN"}},
 				},
 			},
 		},

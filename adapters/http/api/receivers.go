@@ -98,7 +98,7 @@ func renderUMAProvider(p ports.Provider) umaProviderBody {
 type estimateCryptoWithdrawalFeeRequest struct {
 	InternalAccountID  httpapi.ID[ident.InternalAccount] `json:"internalAccountId" doc:"Id of the internal account to withdraw from."`
 	Currency           httpapi.Currency                  `json:"currency" doc:"Currency to withdraw; the currency of the account." example:"USDC"`
-	CryptoNetwork      string                            `json:"cryptoNetwork" enum:"SOLANA,ETHEREUM,BASE,POLYGON,TRON,SPARK,LIGHTNING,BITCOIN" doc:"Blockchain of the withdrawal." example:"BASE"`
+	CryptoNetwork      string                            `json:"cryptoNetwork" enum:"SOLANA,ETHEREUM,BASE,POLYGON,PLASMA,TRON,SPARK,LIGHTNING,BITCOIN" doc:"Blockchain of the withdrawal." example:"BASE"`
 	Amount             httpapi.Minor                     `json:"amount" minimum:"1" maximum:"9000000000000000" doc:"Amount, in the smallest unit of the currency." example:"1000000"`
 	DestinationAddress string                            `json:"destinationAddress" minLength:"1" maxLength:"4096" doc:"Address to withdraw to." example:"0xAb5801a7D398351b8bE11C439e05C5B3259aeC9B"`
 }

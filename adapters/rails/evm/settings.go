@@ -42,6 +42,7 @@ var chains = map[corridor.Rail]chain{
 	corridor.Ethereum: {1, account.EthereumWallet, "ETH", 32, 12 * time.Second, big.NewInt(50_000_000), gwei(200),
 		3 * time.Minute, 50, new(big.Int)},
 	corridor.Base:    {8453, account.BaseWallet, "ETH", 60, 2 * time.Second, big.NewInt(1_000_000), gwei(5), time.Minute, 1, gwei(20_000)},
+	corridor.Plasma:  {9745, account.PlasmaWallet, "XPL", 60, time.Second, big.NewInt(1), gwei(50), time.Minute, 1, new(big.Int)},
 	corridor.Polygon: {137, account.PolygonWallet, "POL", 100, 2 * time.Second, gwei(30), gwei(2000), time.Minute, 1, new(big.Int)},
 }
 
@@ -104,7 +105,7 @@ func parseSettings(ctx context.Context, c rail.Connection, secrets ports.Secrets
 		s.chain, known = chains[s.rail]
 	}
 	if !known {
-		r.RefuseField("rails", "must be exactly one of ETHEREUM, BASE and POLYGON")
+		r.RefuseField("rails", "must be exactly one of ETHEREUM, BASE, POLYGON and PLASMA")
 		s.chain = chains[corridor.Ethereum]
 	}
 	r.RequiredReference(SettingSeed, "the seed of the wallet")

@@ -36,10 +36,18 @@ var bankAccounts = map[money.Currency]map[string]any{
 		"paymentRails": []string{"SPEI"}},
 }
 
+// swiftAccounts are the same accounts for payers abroad. Their money takes days, so quotes do not offer them.
+var swiftAccounts = map[money.Currency]map[string]any{
+	"USD": {"accountType": "SWIFT_ACCOUNT", "country": "US", "swiftCode": "CAUSUS33XXX", "accountNumber": "4210000017",
+		"bankAddress": "1 Main Street, New York, NY 10001, US", "paymentRails": []string{"SWIFT"}},
+	"EUR": {"accountType": "SWIFT_ACCOUNT", "country": "DE", "swiftCode": "COBADEFFXXX", "iban": "DE89370400440532013000",
+		"bankAddress": "Kaiserstrasse 1, 60311 Frankfurt, DE", "paymentRails": []string{"SWIFT"}},
+}
+
 var walletTypes = map[corridor.Rail]string{
 	corridor.Layer2: "LAYER2_WALLET", corridor.Altchain: "ALTCHAIN_WALLET", corridor.Base: "BASE_WALLET",
 	corridor.Polygon: "POLYGON_WALLET", corridor.Ethereum: "ETHEREUM_WALLET", corridor.Tron: "TRON_WALLET",
-	corridor.Bitcoin: "BITCOIN_L1",
+	corridor.Plasma: "PLASMA_WALLET", corridor.Bitcoin: "BITCOIN_L1",
 }
 
 // Instructions returns how to pay a quote: a bank account with the reference as memo or, for
@@ -80,10 +88,13 @@ func (r *Rail) Funding(_ ident.Platform, owner string, reference string, currenc
 	if !ok {
 		return nil, nil
 	}
-	return []account.Instruction{{
-		Notes: fmt.Sprintf("Send any amount at any time, with exactly %s as the payment memo.", reference),
-		Info:  bankInfo(bankAccount, accountHolder+" FBO "+owner, reference),
-	}}, nil
+	notes := fmt.Sprintf("Send any amount at any time, with exactly %s as the payment memo.", reference)
+	instructions := []account.Instruction{{Notes: notes, Info: bankInfo(bankAccount, accountHolder+" FBO "+owner, reference)}}
+	if abroad, ok := swiftAccounts[currency]; ok {
+		instructions = append(instructions, account.Instruction{Notes: "From a bank abroad: " + notes,
+			Info: bankInfo(abroad, accountHolder+" FBO "+owner, reference)})
+	}
+	return instructions, nil
 }
 
 func bankInfo(bankAccount map[string]any, holder, reference string) map[string]any {
