@@ -168,7 +168,7 @@ func TestIncomingPayment_DepositAndPull(t *testing.T) {
 	broke := h.post("/customers/external-accounts", empty).wantStatus(201).text("id")
 	failed := h.post("/transfer-in", object{"source": object{"accountId": broke}, "destination": object{"accountId": account},
 		"amount": 100}).wantStatus(201)
-	hooks.awaitIncomingEvent(failed.text("id"), "FAILED").wantValues(map[string]any{"transaction.failureReason": "QUOTE_EXECUTION_FAILED"})
+	hooks.awaitIncomingEvent(failed.text("id"), "FAILED").wantValues(map[string]any{"transaction.failureReason": "COLLECTION_FAILED"})
 
 	if got := h.usdBalance(ana); got != 75_00 {
 		t.Errorf("the balance is %d", got)

@@ -32,7 +32,7 @@ func refundedWithReason(reason string) scenarioOutcome {
 
 // payoutOutcomes are the outcomes by test value of the account that is paid to.
 func payoutOutcomes() map[string]scenarioOutcome {
-	late, returned, cancelled, lost := outcomeDelivered, refundedWithReason("COUNTERPARTY_POST_TX_FAILED"),
+	late, returned, cancelled, lost := outcomeDelivered, refundedWithReason("PAYOUT_RETURNED"),
 		refundedWithReason("USER_CANCELLATION"), refundedWithReason("COUNTERPARTY_POST_TX_FAILED")
 	late.delay, late.delayedEvent = longPaymentDelay, "COMPLETED"
 	returned.events = []string{"PENDING", "PROCESSING", "COMPLETED", "FAILED", "REFUND_PENDING", "REFUND_COMPLETED"}
@@ -41,7 +41,7 @@ func payoutOutcomes() map[string]scenarioOutcome {
 	cancelled.refundReason = "USER_CANCELLATION"
 	lost.events = []string{"PENDING", "PROCESSING", "FAILED", "REFUND_PENDING", "REFUND_FAILED"}
 	lost.postingKinds, lost.refundStatus = []string{"converted", "reversal", "refund_owed", "refund_failed"}, "FAILED"
-	return map[string]scenarioOutcome{
+	outcomes := map[string]scenarioOutcome{
 		"002": refundedWithReason("QUOTE_EXECUTION_FAILED"),
 		"003": late,
 		"004": refundedWithReason("COUNTERPARTY_POST_TX_FAILED"),
@@ -49,8 +49,17 @@ func payoutOutcomes() map[string]scenarioOutcome {
 		"006": cancelled,
 		"007": lost,
 		"000": outcomeDelivered,
+		"205": refundedWithReason("QUOTE_RATE_UNAVAILABLE"),
 	}
+	for end, reason := range refusalReasons {
+		outcomes[end] = refundedWithReason(reason)
+	}
+	return outcomes
 }
+
+// refusalReasons are those of payouts of quotes and transfers that are refused, by test value.
+var refusalReasons = map[string]string{"201": "ACCOUNT_INVALID", "202": "ACCOUNT_CANNOT_RECEIVE", "203": "COMPLIANCE_REJECTED",
+	"204": "LIMIT_EXCEEDED"}
 
 // payoutScenarios are those outcomes, for each way of paying a quote.
 func payoutScenarios() []scenario {

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"cmp"
 	"strings"
 	"time"
 )
@@ -14,10 +15,11 @@ func transferInScenarios() []scenario {
 		balances            map[string][]int64
 		takes               time.Duration
 	}{
-		{"002", "FAILED", "QUOTE_EXECUTION_FAILED", nil, 0},            // no funds
-		{"003", "FAILED", "QUOTE_EXECUTION_FAILED", nil, 0},            // no account
-		{"004", "FAILED", "QUOTE_EXECUTION_FAILED", nil, 0},            // the bank rejects it
-		{"005", "FAILED", "QUOTE_EXECUTION_FAILED", nil, pendingDelay}, // pending, then failed
+		{"002", "FAILED", "COLLECTION_FAILED", nil, 0},            // no funds
+		{"003", "FAILED", "COLLECTION_FAILED", nil, 0},            // no account
+		{"004", "FAILED", "COLLECTION_FAILED", nil, 0},            // the bank rejects it
+		{"005", "FAILED", "COLLECTION_FAILED", nil, pendingDelay}, // pending, then failed
+		{"203", "FAILED", "COMPLIANCE_REJECTED", nil, 0},
 		{"008", "COMPLETED", "", arrived, 0},
 		{"007", "COMPLETED", "", arrived, 0},                              // the ends of quotes mean nothing here
 		{"006", "COMPLETED", "", map[string][]int64{"USD": {5000, 0}}, 0}, // taken back by the payer's bank
@@ -81,6 +83,10 @@ func transferOutScenarios() []scenario {
 		{"003", failed, back, 0},            // no account
 		{"004", rejected, back, 0},          // the bank rejects what it had taken on
 		{"005", failed, back, pendingDelay}, // pending, then failed
+		{"201", rejected, back, 0},
+		{"202", rejected, back, 0},
+		{"203", rejected, back, 0},
+		{"204", rejected, back, 0},
 		{"008", delivered, []string{"transfer_out", "delivered"}, 0},
 		{"007", delivered, []string{"transfer_out", "delivered"}, 0}, // the ends of quotes mean nothing here
 	} {
@@ -101,7 +107,7 @@ func transferOutScenarios() []scenario {
 			balances: map[string][]int64{"USD": {20_000, 15_000}},
 		}
 		if len(c.kinds) == len(back) {
-			row.finalFields = object{"status": "FAILED", "failureReason": "COUNTERPARTY_POST_TX_FAILED", "refund.status": "COMPLETED",
+			row.finalFields = object{"status": "FAILED", "failureReason": cmp.Or(refusalReasons[c.end], "COUNTERPARTY_POST_TX_FAILED"), "refund.status": "COMPLETED",
 				"refund.reason": "TRANSACTION_FAILED", "refund.amount.amount": 5000, "refund.amount.currency.code": "USD"}
 			row.balances = map[string][]int64{"USD": {20_000, 15_000, 20_000}}
 		}

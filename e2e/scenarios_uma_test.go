@@ -19,7 +19,7 @@ func umaScenarios() []scenario {
 		{"$success.eur", "EUR", outcomeDelivered},
 		{"$success.mxn", "MXN", outcomeDelivered},
 		{"$pending.long.usd", "USD", late},
-		{"$fail.compliance.usd", "USD", refundedWithReason("COUNTERPARTY_POST_TX_FAILED")},
+		{"$fail.compliance.usd", "USD", refundedWithReason("COMPLIANCE_REJECTED")},
 	} {
 		e := c.scenarioOutcome
 		if c.currency == "USD" { // dollars for dollars: nothing is exchanged

@@ -444,7 +444,7 @@ func TestCollect_ReturnedBeforeItWasKnownToBeDone(t *testing.T) {
 
 	in := env.transferIn(t)
 
-	if got := env.Transaction(in.ID); got.State.Status != transaction.Failed || got.State.Reason != transaction.QuoteExecutionFailed {
+	if got := env.Transaction(in.ID); got.State.Status != transaction.Failed || got.State.Reason != transaction.CollectionFailed {
 		t.Errorf("it is %s, %s", got.State, got.State.Reason)
 	}
 	env.WantBalances(nil)

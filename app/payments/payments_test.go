@@ -302,7 +302,7 @@ func TestDeliver_RailReplies(t *testing.T) {
 			"REFUND_COMPLETED"}, nil},
 		"004": {"FAILED (refund COMPLETED)", transaction.CounterpartyPostFailed, []string{"PENDING", "PROCESSING", "FAILED", "REFUND_PENDING",
 			"REFUND_COMPLETED"}, nil},
-		"005": {"FAILED (refund COMPLETED)", transaction.CounterpartyPostFailed, []string{"PENDING", "PROCESSING", "COMPLETED", "FAILED",
+		"005": {"FAILED (refund COMPLETED)", transaction.PayoutReturned, []string{"PENDING", "PROCESSING", "COMPLETED", "FAILED",
 			"REFUND_PENDING", "REFUND_COMPLETED"}, nil},
 		"006": {"FAILED (refund COMPLETED)", transaction.UserCancellation, []string{"PENDING", "PROCESSING", "FAILED", "REFUND_PENDING",
 			"REFUND_COMPLETED"}, nil},

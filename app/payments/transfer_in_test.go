@@ -29,7 +29,7 @@ func TestTransferIn_RailOutcomes(t *testing.T) {
 				t.Fatalf("%+v, %v", transfer, err)
 			}
 			final := env.waitForStatus(transfer.ID, want)
-			balances, emitted, reason := map[string]int64(nil), "INCOMING_PAYMENT.FAILED", transaction.QuoteExecutionFailed
+			balances, emitted, reason := map[string]int64(nil), "INCOMING_PAYMENT.FAILED", transaction.CollectionFailed
 			if want == transaction.Completed {
 				balances = map[string]int64{"customers/" + env.dollars.ID.String() + " USD": -125_50, "rails/ACH USD": 125_50}
 				emitted, reason = "INCOMING_PAYMENT.COMPLETED", ""

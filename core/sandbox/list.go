@@ -20,7 +20,10 @@ var scenarioTexts = map[Scenario]string{
 	DeliveryFails: "is refused by the receiving institution, and refunded",
 	Returned:      "completes, and is returned after " + ReturnDelay.String(), CancelledByUser: "is cancelled before it is delivered",
 	RefundFails: "fails, and so does its refund", Succeeds: "succeeds",
-	PendingLong: "completes late", ComplianceFails: "is refused for compliance",
+	AccountInvalid: "is refused: the account is invalid", AccountCannotReceive: "is refused: the account cannot receive it",
+	ComplianceRejected: "is refused for compliance", LimitExceeded: "is refused: it exceeds a limit",
+	RateUnavailable: "is refused: there is no rate any more",
+	PendingLong:     "completes late", ComplianceFails: "is refused for compliance",
 }
 
 var beneficiaryTexts = map[account.VerificationStatus]string{

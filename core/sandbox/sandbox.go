@@ -8,6 +8,8 @@ package sandbox
 import (
 	"strings"
 	"time"
+
+	"causeway/core/transaction"
 )
 
 // suffix returns the last three characters of an identifier if they are digits, else the empty
@@ -74,6 +76,27 @@ const (
 	RefundFails Scenario = "REFUND_FAILS"
 )
 
+// The scenarios of all payments to an account: each is refused for a reason of its own. ComplianceRejected is that of collections too.
+const (
+	AccountInvalid       Scenario = "ACCOUNT_INVALID"
+	AccountCannotReceive Scenario = "ACCOUNT_CANNOT_RECEIVE"
+	ComplianceRejected   Scenario = "COMPLIANCE_REJECTED"
+	LimitExceeded        Scenario = "LIMIT_EXCEEDED"
+	// RateUnavailable is that of quotes only.
+	RateUnavailable Scenario = "RATE_UNAVAILABLE"
+)
+
+// Reason returns the reason of a payout that is refused in the scenario; empty for others.
+func (s Scenario) Reason() transaction.FailureReason { return refusals[s] }
+
+var refusals = map[Scenario]transaction.FailureReason{
+	AccountInvalid: transaction.AccountInvalid, AccountCannotReceive: transaction.AccountCannotReceive,
+	ComplianceRejected: transaction.ComplianceRejected, ComplianceFails: transaction.ComplianceRejected,
+	LimitExceeded: transaction.LimitExceeded, RateUnavailable: transaction.QuoteRateUnavailable,
+	ExecutionFails: transaction.QuoteExecutionFailed, DeliveryFails: transaction.CounterpartyPostFailed,
+	RefundFails: transaction.CounterpartyPostFailed,
+}
+
 // The durations of scenarios.
 const (
 	PendingTime     = 30 * time.Second
@@ -88,6 +111,10 @@ var transferScenarios = map[string]Scenario{
 	"004": RejectedByBank,
 	"005": PendingThenFails,
 	"006": TakenBack,
+	"201": AccountInvalid,
+	"202": AccountCannotReceive,
+	"203": ComplianceRejected,
+	"204": LimitExceeded,
 }
 
 var quoteScenarios = map[string]Scenario{
@@ -98,6 +125,11 @@ var quoteScenarios = map[string]Scenario{
 	"006": CancelledByUser,
 	"007": RefundFails,
 	"009": Reviewed,
+	"201": AccountInvalid,
+	"202": AccountCannotReceive,
+	"203": ComplianceRejected,
+	"204": LimitExceeded,
+	"205": RateUnavailable,
 }
 
 // TransferScenario returns the scenario of transfers in from, and out to, an account.

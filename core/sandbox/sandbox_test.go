@@ -31,6 +31,8 @@ func TestTransferScenario(t *testing.T) {
 	want := map[string]sandbox.Scenario{
 		"002": sandbox.InsufficientFunds, "003": sandbox.AccountClosed, "004": sandbox.RejectedByBank, "005": sandbox.PendingThenFails,
 		"006": sandbox.TakenBack,
+		"201": sandbox.AccountInvalid, "202": sandbox.AccountCannotReceive, "203": sandbox.ComplianceRejected, "204": sandbox.LimitExceeded,
+		"205": sandbox.Succeeds,
 		"000": sandbox.Succeeds, "001": sandbox.Succeeds, "007": sandbox.Succeeds, "102": sandbox.Succeeds, "999": sandbox.Succeeds,
 	}
 	for digits, scenario := range want {
@@ -48,6 +50,8 @@ func TestQuoteScenario(t *testing.T) {
 	want := map[string]sandbox.Scenario{
 		"002": sandbox.ExecutionFails, "003": sandbox.CompletesLate, "004": sandbox.DeliveryFails, "005": sandbox.Returned,
 		"006": sandbox.CancelledByUser, "007": sandbox.RefundFails,
+		"201": sandbox.AccountInvalid, "202": sandbox.AccountCannotReceive, "203": sandbox.ComplianceRejected, "204": sandbox.LimitExceeded,
+		"205": sandbox.RateUnavailable,
 		"000": sandbox.Succeeds, "001": sandbox.Succeeds, "008": sandbox.Succeeds, "105": sandbox.Succeeds,
 	}
 	for digits, scenario := range want {
@@ -94,7 +98,7 @@ func TestIsTestValue(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		shape := rapid.SampledFrom(identifiers).Draw(t, "shape")
-		identifier := fmt.Sprintf(shape, fmt.Sprintf("%03d", rapid.IntRange(0, 120).Draw(t, "digits")))
+		identifier := fmt.Sprintf(shape, fmt.Sprintf("%03d", rapid.IntRange(0, 210).Draw(t, "digits")))
 
 		outcome, err := sandbox.BeneficiaryOutcome(identifier)
 		normal := sandbox.QuoteScenario(identifier) == sandbox.Succeeds && sandbox.TransferScenario(identifier) == sandbox.Succeeds &&

@@ -306,7 +306,7 @@ func (t Transaction) Return(now time.Time) (Decision, error) {
 	if flow := t.Flow(); flow.Internal || flow.ToWallet {
 		return Decision{}, fault.New(fault.Conflict, "%s was paid to an internal account, which no bank returns", t.ID)
 	}
-	return t.reverseAndRefund(Return, CounterpartyPostFailed, RefundFailed, now)
+	return t.reverseAndRefund(Return, PayoutReturned, RefundFailed, now)
 }
 
 func (t Transaction) reverseAndRefund(event Event, reason FailureReason, refundReason RefundReason, now time.Time) (Decision, error) {

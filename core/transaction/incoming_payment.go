@@ -34,6 +34,8 @@ const (
 	MissingPayeeData     FailureReason = "MISSING_MANDATORY_PAYEE_DATA"
 	// PayRequestFailed: the platform rejected the payment.
 	PayRequestFailed FailureReason = "PAY_REQUEST_FAILED"
+	// CollectionFailed: the external account could not be debited.
+	CollectionFailed FailureReason = "COLLECTION_FAILED"
 )
 
 // IncomingPayment is a payment to an internal account.
@@ -98,8 +100,11 @@ func (t Transaction) Arrived(now time.Time) (Decision, error) {
 	return t.credited(t.nextUpdateTime(now)), nil
 }
 
-// Failed ends a transaction whose funds could not be collected.
+// Failed ends a transaction whose funds could not be collected, which executes no quote.
 func (t Transaction) Failed(reason FailureReason, now time.Time) (Decision, error) {
+	if reason == QuoteExecutionFailed {
+		reason = CollectionFailed
+	}
 	return t.declined(Fail, reason, now)
 }
 

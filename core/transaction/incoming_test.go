@@ -165,6 +165,9 @@ func TestIncomingPayment_Balances(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if got := failed.Transaction.State.Reason; got != transaction.CollectionFailed {
+		t.Errorf("a collection that failed has the reason %s", got)
+	}
 	account := newIncoming().AccountPath + " USD"
 	for name, test := range map[string]struct {
 		decision transaction.Decision

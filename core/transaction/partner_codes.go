@@ -1,5 +1,7 @@
 package transaction
 
+import "strings"
+
 // Refusal is what a partner's code means for the payment about which it was given.
 type Refusal struct {
 	// Reason is that of a transaction that fails with it.
@@ -21,6 +23,9 @@ func CollectionRefusal(code string) Refusal {
 
 func refusal(code string, reason FailureReason, temporary codeClass) Refusal {
 	known := partnerCodes[codeKey(code)]
+	if specific, found := codeReasons[codeKey(code)]; found && (temporary == ourAccount || specific == ComplianceRejected) {
+		reason = specific
+	}
 	return Refusal{Reason: reason, Temporary: known.class != final && known.class <= temporary, Meaning: known.meaning}
 }
 
@@ -35,6 +40,26 @@ const (
 	// ourAccount: the account that pays cannot for now. It is ours if the payment is a payout.
 	ourAccount
 )
+
+// codeReasons are the reasons of payments that end with a code; with all other codes they have that of the step. Those about an
+// account or an amount are about the one that receives, so collections have only the last of them.
+var codeReasons = func() map[string]FailureReason {
+	reasons := map[string]FailureReason{rateUnavailable: QuoteRateUnavailable}
+	for reason, codes := range map[FailureReason]string{
+		AccountInvalid:       "AC01 AC03 AC04 AC07 AGNT BE06 CNOR RC01 RC04 RC07 R02 R03 R04 R12 R13 R28 R42 R43",
+		AccountCannotReceive: "AC06 AC14 AG01 AG03 AG11 MD07 R14 R15 R16 R20 R23",
+		LimitExceeded:        "AM02 AM13 AM14",
+		ComplianceRejected:   "FR01 FRAD RR04",
+	} {
+		for code := range strings.FieldsSeq(codes) {
+			reasons[code] = reason
+		}
+	}
+	return reasons
+}()
+
+// rateUnavailable is the code of partners that convert what they pay out, and have no rate.
+const rateUnavailable = "RATE_UNAVAILABLE"
 
 type partnerCode struct {
 	meaning string
@@ -77,7 +102,8 @@ var partnerCodes = map[string]partnerCode{
 	"RR01": {"MissingDebtorAccountOrIdentification", final}, "RR02": {"MissingDebtorNameOrAddress", final},
 	"RR03": {"MissingCreditorNameOrAddress", final}, "RR04": {"RegulatoryReason", final},
 	"SL01": {"SpecificServiceOfferedByDebtorAgent", final}, "SL02": {"SpecificServiceOfferedByCreditorAgent", final},
-	"TM01": {"InvalidCutOffTime", passes},
+	"TM01":          {"InvalidCutOffTime", passes},
+	rateUnavailable: {"No rate for the conversion", final},
 
 	"R01": {"Insufficient Funds", final}, "R02": {"Account Closed", final}, "R03": {"No Account/Unable to Locate Account", final},
 	"R04": {"Invalid Account Number Structure", final}, "R05": {"Unauthorized Debit to Consumer Account Using Corporate SEC Code", final},

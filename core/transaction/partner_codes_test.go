@@ -35,16 +35,39 @@ func TestRefusals(t *testing.T) {
 		{"R67", true, true, "Duplicate Return"},
 		{"R85", false, false, "Incorrectly Coded Outbound International Payment"},
 		{" r02 ", false, false, "Account Closed"},
+		{"RATE_UNAVAILABLE", false, false, "No rate for the conversion"},
 		{"XX99", false, false, ""},
 		{"", false, false, ""},
 	} {
 		payout, collection := transaction.PayoutRefusal(c.code), transaction.CollectionRefusal(c.code)
-		if want := (transaction.Refusal{Reason: transaction.CounterpartyPostFailed, Temporary: c.payout, Meaning: c.meaning}); payout != want {
+		if want := (transaction.Refusal{Reason: payout.Reason, Temporary: c.payout, Meaning: c.meaning}); payout != want {
 			t.Errorf("%s of a payout: %+v, want %+v", c.code, payout, want)
 		}
-		if want := (transaction.Refusal{Reason: transaction.QuoteExecutionFailed, Temporary: c.collection,
+		if want := (transaction.Refusal{Reason: collection.Reason, Temporary: c.collection,
 			Meaning: c.meaning}); collection != want {
 			t.Errorf("%s of a collection: %+v, want %+v", c.code, collection, want)
+		}
+	}
+}
+
+func TestRefusals_Reasons(t *testing.T) {
+	t.Parallel()
+	// A code of the account that receives, of its amount or of the law gives a payout a reason of its own, and a collection only one of
+	// the law: the rest is about the account that pays. All others have the reason of the step.
+	failed, collected := transaction.CounterpartyPostFailed, transaction.QuoteExecutionFailed
+	for code, want := range map[string][2]transaction.FailureReason{
+		"AC04": {transaction.AccountInvalid, collected}, "ac01 ": {transaction.AccountInvalid, collected},
+		"R03": {transaction.AccountInvalid, collected}, "BE06": {transaction.AccountInvalid, collected},
+		"AC06": {transaction.AccountCannotReceive, collected}, "R20": {transaction.AccountCannotReceive, collected},
+		"AM14": {transaction.LimitExceeded, collected},
+		"RR04": {transaction.ComplianceRejected, transaction.ComplianceRejected},
+		"FRAD": {transaction.ComplianceRejected, transaction.ComplianceRejected},
+		"AM04": {failed, collected}, "R01": {failed, collected}, "XX99": {failed, collected}, "": {failed, collected},
+		"RATE_UNAVAILABLE": {transaction.QuoteRateUnavailable, collected},
+	} {
+		payout, collection := transaction.PayoutRefusal(code).Reason, transaction.CollectionRefusal(code).Reason
+		if payout != want[0] || collection != want[1] {
+			t.Errorf("%q: %s and %s, want %v", code, payout, collection, want)
 		}
 	}
 }

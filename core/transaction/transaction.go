@@ -251,6 +251,16 @@ const (
 	FundingAmountMismatch  FailureReason = "FUNDING_AMOUNT_MISMATCH"
 	LimitExceeded          FailureReason = "LIMIT_EXCEEDED"
 	CounterpartyPostFailed FailureReason = "COUNTERPARTY_POST_TX_FAILED"
+	// QuoteRateUnavailable: the partner that converts it has no rate any more.
+	QuoteRateUnavailable FailureReason = "QUOTE_RATE_UNAVAILABLE"
+	// PayoutReturned: the beneficiary's bank returned it after delivery.
+	PayoutReturned FailureReason = "PAYOUT_RETURNED"
+	// AccountInvalid: the account that was to receive does not exist, or is closed.
+	AccountInvalid FailureReason = "ACCOUNT_INVALID"
+	// AccountCannotReceive: the account exists, and does not take this payment.
+	AccountCannotReceive FailureReason = "ACCOUNT_CANNOT_RECEIVE"
+	// ComplianceRejected: a partner or bank refused it because of the law.
+	ComplianceRejected FailureReason = "COMPLIANCE_REJECTED"
 	// SCANotCompleted: the payer did not authorise it before its quote expired.
 	SCANotCompleted FailureReason = "SCA_NOT_COMPLETED"
 	// UserCancellation: the user cancelled it during delivery, as the reason of its refund says too.

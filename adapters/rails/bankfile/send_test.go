@@ -39,9 +39,9 @@ func TestAdapter_AnswersWithWhatTheBankSaid(t *testing.T) {
 			ports.Outcome{Verdict: ports.Done, PartnerID: "B1", Accepted: true}},
 		{[]report{accepted, settled, returned}, ports.Outcome{Verdict: ports.Done, PartnerID: "B1", Accepted: true},
 			ports.Outcome{Verdict: ports.Returned, PartnerID: "B1", Accepted: true, Code: "AC04", Text: "closed"}},
-		{[]report{returned}, ports.Outcome{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed, Code: "AC04", Text: "closed"},
+		{[]report{returned}, ports.Outcome{Verdict: ports.Refused, Reason: transaction.AccountInvalid, Code: "AC04", Text: "closed"},
 			ports.Outcome{Verdict: ports.Returned, Code: "AC04", Text: "closed"}},
-		{[]report{rejected("AC04")}, ports.Outcome{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed, Code: "AC04"},
+		{[]report{rejected("AC04")}, ports.Outcome{Verdict: ports.Refused, Reason: transaction.AccountInvalid, Code: "AC04"},
 			ports.Outcome{}},
 		// Without funds it was not paid either: a bank does not try it again.
 		{[]report{accepted, rejected("AM04")}, ports.Outcome{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed, PartnerID: "B1",

@@ -78,7 +78,7 @@ func TestRail_OnlyAClearAnswerIsAnOutcome(t *testing.T) {
 		return body(func(s map[string]any) { s[name] = value })
 	}
 	unknown := ports.Outcome{Verdict: ports.Unknown}
-	refused := ports.Outcome{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed, Code: "AC04",
+	refused := ports.Outcome{Verdict: ports.Refused, Reason: transaction.AccountInvalid, Code: "AC04",
 		Text: "Closed.", PartnerID: "B1"}
 	later := refused
 	later.Accepted = true

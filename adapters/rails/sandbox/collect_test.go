@@ -27,6 +27,8 @@ func TestRail_CollectOutcomeByAccountNumber(t *testing.T) {
 		{"421000002", 1, 0, refused},
 		{"421000003", 1, 0, refused},
 		{"421000004", 1, 0, refused},
+		{"421000203", 1, 0, ports.Outcome{Verdict: ports.Refused, Reason: transaction.ComplianceRejected}},
+		{"421000201", 1, 0, ports.Outcome{Verdict: ports.Done}}, // of payouts alone
 		{"421000005", 1, 0, ports.Outcome{Verdict: ports.Waiting, RetryAt: noon.Add(half)}},
 		{"421000005", 1, half - time.Millisecond, ports.Outcome{Verdict: ports.Waiting, RetryAt: noon.Add(half)}},
 		{"421000005", 1, half, refused},

@@ -73,23 +73,19 @@ func (r *Rail) scenarioOutcome(p ports.Payout, now time.Time) ports.Outcome {
 		return r.transfer(p, now)
 	}
 	completesAt := p.Transaction.UpdatedAt.Add(r.scaleDelay(sandbox.LongPaymentTime))
-	refused := func(reason transaction.FailureReason) ports.Outcome {
-		return ports.Outcome{Verdict: ports.Refused, Accepted: true, Reason: reason}
-	}
-	switch scenario(p) {
-	case sandbox.ExecutionFails:
-		return refused(transaction.QuoteExecutionFailed)
+	switch selected := scenario(p); selected {
 	case sandbox.CompletesLate, sandbox.PendingLong, sandbox.Reviewed:
 		if r.waits(completesAt, now) {
 			return ports.Outcome{Verdict: ports.Waiting, Accepted: true, InReview: scenario(p) == sandbox.Reviewed, RetryAt: completesAt}
 		}
-	case sandbox.DeliveryFails, sandbox.RefundFails, sandbox.ComplianceFails:
-		return refused(transaction.CounterpartyPostFailed)
 	case sandbox.Returned:
 		return ports.Outcome{Verdict: ports.Done, RetryAt: now.Add(r.scaleDelay(sandbox.ReturnDelay))}
 	case sandbox.CancelledByUser:
 		return ports.Outcome{Verdict: ports.CancelledByUser, Accepted: true}
 	default: // the other scenarios apply to transfers only
+		if reason := selected.Reason(); reason != "" {
+			return ports.Outcome{Verdict: ports.Refused, Accepted: true, Reason: reason}
+		}
 	}
 	return ports.Outcome{Verdict: ports.Done}
 }
@@ -110,11 +106,16 @@ func scenario(p ports.Payout) sandbox.Scenario {
 // RefundFails reports whether the account that was to receive a payment selects a refund that fails.
 func RefundFails(p ports.Payout) bool { return scenario(p) == sandbox.RefundFails }
 
-// transfer returns the outcome of a payout without a quote. Only a payout that the bank rejects
+// transfer returns the outcome of a payout without a quote. Only a payout that the bank rejects, or refuses for a reason of its own,
 // was accepted first.
 func (r *Rail) transfer(p ports.Payout, now time.Time) ports.Outcome {
 	refused := ports.Outcome{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed}
-	switch sandbox.TransferScenario(p.Account.Identifier()) {
+	selected := sandbox.TransferScenario(p.Account.Identifier())
+	if reason := selected.Reason(); reason != "" {
+		refused.Accepted, refused.Reason = true, reason
+		return refused
+	}
+	switch selected {
 	case sandbox.Succeeds, sandbox.TakenBack: // nothing is collected
 		return ports.Outcome{Verdict: ports.Done}
 	case sandbox.RejectedByBank:
@@ -158,8 +159,10 @@ func (r *Rail) Collect(_ context.Context, collections []ports.Collection) []port
 
 func (r *Rail) collect(c ports.Collection, now time.Time) ports.Outcome {
 	switch sandbox.TransferScenario(c.Account.Identifier()) {
-	case sandbox.Succeeds:
+	case sandbox.Succeeds, sandbox.AccountInvalid, sandbox.AccountCannotReceive, sandbox.LimitExceeded: // those are of payouts
 		return ports.Outcome{Verdict: ports.Done}
+	case sandbox.ComplianceRejected:
+		return ports.Outcome{Verdict: ports.Refused, Reason: transaction.ComplianceRejected}
 	case sandbox.TakenBack:
 		return ports.Outcome{Verdict: ports.Done, RetryAt: now.Add(r.scaleDelay(sandbox.ReturnDelay))}
 	case sandbox.PendingThenFails:

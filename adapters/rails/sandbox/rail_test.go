@@ -140,7 +140,7 @@ func TestRail_AddressesAreValid(t *testing.T) {
 			}
 		}
 	}
-	chains := map[money.Currency]int{"BTC": 2, "USDT": 4} // BTC is on Lightning too, which has no address
+	chains := map[money.Currency]int{"BTC": 2, "USDT": 5} // BTC is on Lightning too, which has no address
 	for currency, want := range chains {
 		if all, err := rail.Instructions(ident.Platform{}, "REF", currency, ""); err != nil || len(all) != want {
 			t.Errorf("%s: %d instructions, %v; want %d", currency, len(all), err, want)
@@ -165,6 +165,11 @@ func TestRail_SendOutcomeByAccountNumber(t *testing.T) {
 			ports.Outcome{Verdict: ports.Done, RetryAt: noon.Add(5 * time.Second)}},
 		"006": {done, ports.Outcome{Verdict: ports.CancelledByUser, Accepted: true}},
 		"007": {done, refused(true, transaction.CounterpartyPostFailed)},
+		"201": {refused(true, transaction.AccountInvalid), refused(true, transaction.AccountInvalid)},
+		"202": {refused(true, transaction.AccountCannotReceive), refused(true, transaction.AccountCannotReceive)},
+		"203": {refused(true, transaction.ComplianceRejected), refused(true, transaction.ComplianceRejected)},
+		"204": {refused(true, transaction.LimitExceeded), refused(true, transaction.LimitExceeded)},
+		"205": {done, refused(true, transaction.QuoteRateUnavailable)},
 	} {
 		rail := sandbox.New(fixedClock(noon), 1)
 		payouts := []ports.Payout{
