@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"causeway/app/internal/uow"
 	"causeway/core/account"
 	"causeway/core/customer"
 	"causeway/core/event"
@@ -87,7 +88,7 @@ func (s *Service) update(ctx context.Context, platformID ident.Platform, id iden
 			if err != nil {
 				return err
 			}
-			if err := tx.ReplaceFundingInstructions(ctx, renamed); err != nil {
+			if err := uow.StoreInstructions(ctx, tx, s.IDs.New, renamed, tx.ReplaceFundingInstructions); err != nil {
 				return err
 			}
 		}
@@ -99,7 +100,7 @@ func (s *Service) update(ctx context.Context, platformID ident.Platform, id iden
 			if err := tx.OpenInternalAccounts(ctx, opened); err != nil {
 				return err
 			}
-			if err := tx.AddFundingInstructions(ctx, instructed); err != nil {
+			if err := uow.StoreInstructions(ctx, tx, s.IDs.New, instructed, tx.AddFundingInstructions); err != nil {
 				return err
 			}
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/app/internal/uow"
 	"causeway/core/account"
 	"causeway/core/customer"
 	"causeway/core/ident"
@@ -57,7 +58,7 @@ func (s *Service) runJob(ctx context.Context, jobs []ports.Job) error {
 		if err := tx.OpenInternalAccounts(ctx, opened); err != nil {
 			return err
 		}
-		if err := tx.AddFundingInstructions(ctx, instructed); err != nil {
+		if err := uow.StoreInstructions(ctx, tx, s.IDs.New, instructed, tx.AddFundingInstructions); err != nil {
 			return err
 		}
 		if err := tx.FinishJobs(ctx, jobs); err != nil || len(customers) < batchSize {

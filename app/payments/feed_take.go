@@ -210,7 +210,7 @@ func (f *Feeds) takeAddresses(ctx context.Context, p *piece, addresses []ports.W
 			}
 		}
 		if err := ports.Do(ctx, f.service.Store, func(ctx context.Context, tx Tx) error {
-			return tx.ReplaceFundingInstructions(ctx, instructed)
+			return uow.StoreInstructions(ctx, tx, f.service.IDs.New, instructed, tx.ReplaceFundingInstructions)
 		}); err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"causeway/app/internal/prices"
+	"causeway/app/internal/uow"
 	"causeway/core/account"
 	"causeway/core/event"
 	"causeway/core/ident"
@@ -165,7 +166,7 @@ func (s *Service) openAccounts(ctx context.Context, tx Tx, p platform.Platform, 
 	if err := tx.OpenInternalAccounts(ctx, opened); err != nil {
 		return err
 	}
-	if err := tx.AddFundingInstructions(ctx, instructed); err != nil {
+	if err := uow.StoreInstructions(ctx, tx, s.IDs.New, instructed, tx.AddFundingInstructions); err != nil {
 		return err
 	}
 	return tx.AddJobs(ctx, []ports.Job{{ID: s.IDs.New(now), Platform: p.ID, Step: ports.StepOpenAccounts, Due: now}})

@@ -3,8 +3,8 @@ package platforms
 import (
 	"context"
 
+	"causeway/app/internal/uow"
 	"causeway/core/account"
-	"causeway/core/event"
 	"causeway/core/ident"
 	"causeway/core/person"
 	"causeway/core/platform"
@@ -27,6 +27,7 @@ type Store interface {
 // Tx changes platforms and their tokens.
 type Tx interface {
 	OpenInternalAccounts(ctx context.Context, accounts []account.Internal) error
+	uow.InstructionsTx
 	AddFundingInstructions(ctx context.Context, accounts []account.Internal) error
 	AddJobs(ctx context.Context, jobs []ports.Job) error
 	CreatePlatform(ctx context.Context, p platform.Platform) error
@@ -55,6 +56,5 @@ type Tx interface {
 	// LockWebhookSecrets and ReplaceWebhookSecrets are those of package webhooks.
 	LockWebhookSecrets(ctx context.Context, p ident.Platform) ([]ports.SealedWebhookSecret, error)
 	ReplaceWebhookSecrets(ctx context.Context, p ident.Platform, secrets []ports.SealedWebhookSecret) error
-	Emit(ctx context.Context, events []event.Event) error
 	SaveResponse(ctx context.Context, request *ports.IdempotentRequest, result any, err error) error
 }

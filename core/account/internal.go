@@ -143,6 +143,11 @@ func (a WithBalance) StatusUpdatedEvent(id ident.Webhook, at time.Time) event.Ev
 	return a.newEvent(event.InternalAccountStatusUpdated, id, at)
 }
 
+// FundingInstructionsUpdatedEvent returns the event that the funding instructions of the account changed.
+func (a WithBalance) FundingInstructionsUpdatedEvent(id ident.Webhook, at time.Time) event.Event {
+	return a.newEvent(event.InternalAccountFundingInstructionsUpdated, id, at)
+}
+
 func (a WithBalance) newEvent(name string, id ident.Webhook, at time.Time) event.Event {
 	return event.Event{ID: id, Platform: a.Platform, Type: event.InternalAccountStatus, Name: name, Subject: a.ID.UUID(),
 		OccurredAt: at, Resource: a}

@@ -92,14 +92,18 @@ const (
 
 	IncomingPayment Type = "INCOMING_PAYMENT"
 
-	IncomingPaymentPending   = "INCOMING_PAYMENT.PENDING"
-	IncomingPaymentCompleted = "INCOMING_PAYMENT.COMPLETED"
-	IncomingPaymentFailed    = "INCOMING_PAYMENT.FAILED"
+	IncomingPaymentPending         = "INCOMING_PAYMENT.PENDING"
+	IncomingPaymentCompleted       = "INCOMING_PAYMENT.COMPLETED"
+	IncomingPaymentFailed          = "INCOMING_PAYMENT.FAILED"
+	IncomingPaymentRefundPending   = "INCOMING_PAYMENT.REFUND_PENDING"
+	IncomingPaymentRefundCompleted = "INCOMING_PAYMENT.REFUND_COMPLETED"
+	IncomingPaymentRefundFailed    = "INCOMING_PAYMENT.REFUND_FAILED"
 
 	InternalAccountStatus Type = "INTERNAL_ACCOUNT_STATUS"
 
-	InternalAccountBalanceUpdated = "INTERNAL_ACCOUNT.BALANCE_UPDATED"
-	InternalAccountStatusUpdated  = "INTERNAL_ACCOUNT.STATUS_UPDATED"
+	InternalAccountBalanceUpdated             = "INTERNAL_ACCOUNT.BALANCE_UPDATED"
+	InternalAccountStatusUpdated              = "INTERNAL_ACCOUNT.STATUS_UPDATED"
+	InternalAccountFundingInstructionsUpdated = "INTERNAL_ACCOUNT.FUNDING_INSTRUCTIONS_UPDATED"
 
 	ExternalAccountStatus Type = "EXTERNAL_ACCOUNT_STATUS"
 

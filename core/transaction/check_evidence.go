@@ -147,6 +147,7 @@ func (p Posted) is(explained ledger.Posting) bool {
 func (t Transaction) checkFunded(Evidence) error {
 	want := t.Funded
 	switch flow := t.Flow(); {
+	case flow.Invoiced && t.State.Stage == Received: // of any amount, as its postings say
 	case flow.Invoiced && t.State.Status == Completed:
 		want = t.Pricing.Sent
 	case t.Type == Incoming, flow.Funding == Balance, t.State.Stage == NoFundsMoved:

@@ -43,6 +43,9 @@ func (f Flow) canBe(s State) bool {
 	}
 	s.Reason = ""
 	if f.Type == Incoming {
+		if refunded := (State{Status: Failed, Refund: s.Refund, Stage: Received}); f.Invoiced && s.Refund != NoRefund {
+			return s == refunded
+		}
 		return s == Initial || s == (State{Status: Failed}) || s == (State{Status: Completed, Stage: Delivered})
 	}
 	_, possible := outgoingStates[s]

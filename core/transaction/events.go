@@ -4,10 +4,10 @@ package transaction
 func (t Transaction) eventNames(from State) []string {
 	var names []string
 	if t.State.Status != from.Status {
-		names = append(names, "OUTGOING_PAYMENT."+string(t.State.Status))
+		names = append(names, string(t.Type)+"_PAYMENT."+string(t.State.Status))
 	}
 	if t.State.Refund != from.Refund {
-		names = append(names, "OUTGOING_PAYMENT.REFUND_"+string(t.State.Refund))
+		names = append(names, string(t.Type)+"_PAYMENT.REFUND_"+string(t.State.Refund))
 	}
 	return names
 }

@@ -85,15 +85,21 @@ func (f Flow) Kinds(s State) []ledger.Kind {
 	if s.Stage != Received {
 		kinds = append(kinds, ledger.KindReversal)
 	}
-	kinds = append(kinds, ledger.KindRefundOwed)
-	switch s.Refund {
+	return append(kinds, s.Refund.kinds()...)
+}
+
+// kinds returns the kinds of the postings of a refund.
+func (s RefundStatus) kinds() []ledger.Kind {
+	switch s {
+	case RefundPending:
+		return []ledger.Kind{ledger.KindRefundOwed}
 	case RefundCompleted:
-		kinds = append(kinds, ledger.KindRefundPaid)
+		return []ledger.Kind{ledger.KindRefundOwed, ledger.KindRefundPaid}
 	case RefundUnpaid:
-		kinds = append(kinds, ledger.KindRefundFailed)
-	case NoRefund, RefundPending:
+		return []ledger.Kind{ledger.KindRefundOwed, ledger.KindRefundFailed}
+	default:
+		return nil
 	}
-	return kinds
 }
 
 // fundingKinds returns the kinds of the postings that fund an outgoing transaction in state s. A wallet
@@ -139,9 +145,11 @@ func (f Flow) conversionKind() ledger.Kind {
 }
 
 // incomingKinds returns the kinds of postings of an incoming transaction: the account is credited
-// when the transaction completes, and not before.
+// when the transaction completes, and not before. What cannot be credited is refunded.
 func (f Flow) incomingKinds(s State) []ledger.Kind {
 	switch {
+	case s.Refund != NoRefund:
+		return append([]ledger.Kind{ledger.KindJITReceived}, s.Refund.kinds()...)
 	case s.Status != Completed:
 		return nil
 	case f.Invoiced:

@@ -49,9 +49,9 @@ func (t Transaction) RailSteps() []Step {
 	}
 	var steps []Step
 	switch {
-	case t.Type == Incoming:
 	case t.State.Refund == RefundPending && flow.Funding != Wallet:
 		steps = append(steps, StepRefund)
+	case t.Type == Incoming:
 	case flow.ToWallet, flow.Internal, t.DestinationAccount == ledger.TransitInternal: // paid without a rail
 	case t.State.InTransit():
 		steps = append(steps, StepDeliver)

@@ -8,6 +8,7 @@ import (
 	"causeway/core/account"
 	"causeway/core/corridor"
 	"causeway/core/money"
+	"causeway/ledger"
 )
 
 // UMA is what the providers of a payment between UMA addresses have agreed on, if it is settled by a Lightning invoice. Pricing is
@@ -91,12 +92,28 @@ func (t Transaction) isInvoiced() bool { return t.Type == Incoming && !t.Quote.I
 // valid, so a payment that is reported late was in time. Another amount, and what nobody may receive any more, is refunded.
 func (t Transaction) receiveInvoiced(r Receipt, p Parties, now time.Time) (Decision, error) {
 	waits := t.IncomingState() == AwaitingPayment
-	lapsed := t.State.Reason == QuoteExpired && t.Approval != nil && !t.Approval.ApprovedAt.IsZero()
-	payable := (waits || lapsed) && r.Amount == t.Pricing.Sent && t.CheckParties(p) == nil
-	if !payable {
+	lapsed := t.State == State{Status: Failed, Reason: QuoteExpired} && t.Approval != nil && !t.Approval.ApprovedAt.IsZero()
+	switch {
+	case !waits && !lapsed:
 		return Decision{Transaction: t, Postings: r.Surplus(), Next: StepSendBack}, nil
+	case r.Amount != t.Pricing.Sent || t.CheckParties(p) != nil:
+		return t.refundInvoiced(r, now), nil
 	}
 	t.fundedBy(r)
 	settled := t.nextUpdateTime(now)
 	return t.completed(settled, t.received(r.Amount, r.At), t.converted(settled)), nil
+}
+
+// refundInvoiced records the money of an incoming payment that cannot be credited, and opens its refund.
+func (t Transaction) refundInvoiced(r Receipt, now time.Time) Decision {
+	from, reason := t.State, QuoteExecutionFailed
+	if from.Status == Failed { // its invoice had expired
+		reason = from.Reason
+	}
+	t.fundedBy(r)
+	t.setState(State{Status: Failed, Refund: RefundPending, Stage: Received, Reason: reason})
+	t.UpdatedAt = t.nextUpdateTime(now)
+	t.openRefund(RefundFailed, now)
+	return Decision{Transaction: t, Postings: []ledger.Posting{t.received(r.Amount, r.At), t.refundOwed(now)}, Events: t.eventNames(from),
+		Next: StepRefund}
 }

@@ -10,7 +10,9 @@ import (
 const (
 	notRegulated = "a platform that is not regulated: a regulated one verifies its customers itself"
 	aPage        = "a page for invitations: set invitationUrl with PATCH /config"
-	anEndpoint   = "a webhook endpoint: set webhookEndpoint with PATCH /config"
+	// neverRefunded is about payments that another provider sends over the Lightning network.
+	neverRefunded = "a sandbox has no other provider that pays an invoice with another amount"
+	anEndpoint    = "a webhook endpoint: set webhookEndpoint with PATCH /config"
 )
 
 // triggers has every event of the service, by its name.
@@ -46,10 +48,16 @@ var triggers = map[string]Trigger{
 		return err
 	}},
 
+	"INCOMING_PAYMENT.REFUND_PENDING":   {Never: neverRefunded},
+	"INCOMING_PAYMENT.REFUND_COMPLETED": {Never: neverRefunded},
+	"INCOMING_PAYMENT.REFUND_FAILED":    {Never: neverRefunded},
+
 	"INTERNAL_ACCOUNT.BALANCE_UPDATED": {Does: "funds an internal account", run: func(r *run) error {
 		_, err := r.funded(10_000)
 		return err
 	}},
+	"INTERNAL_ACCOUNT.FUNDING_INSTRUCTIONS_UPDATED": {Does: "renames a person, in whose name accounts are held",
+		run: renamed("Ana Silva", "Ana Lima")},
 	"INTERNAL_ACCOUNT.STATUS_UPDATED": {Never: "no operation changes the status of an internal account"},
 
 	"EXTERNAL_ACCOUNT.STATUS_UPDATED": {Does: "proves that a wallet is its customer's", run: (*run).proveWallet},

@@ -217,10 +217,13 @@ var webhookKinds = []webhookKind{
 			return outgoingPaymentWebhook{base, newTransactionBody(t, true)}
 		}),
 	eventsOf(event.IncomingPayment, []string{
-		event.IncomingPaymentPending, event.IncomingPaymentCompleted, event.IncomingPaymentFailed,
+		event.IncomingPaymentPending, event.IncomingPaymentCompleted, event.IncomingPaymentFailed, event.IncomingPaymentRefundPending,
+		event.IncomingPaymentRefundCompleted, event.IncomingPaymentRefundFailed,
 	},
 		"incomingPayment", "Receive incoming payment events",
-		"COMPLETED and FAILED report the result of a payment to an internal account; events of one transaction are sent in order.\n\n"+
+		"COMPLETED and FAILED report the result of a payment to an internal account; events of one transaction are sent in order. "+
+			"REFUND_PENDING follows FAILED if the money of a payment that you had approved came and cannot be credited, and then "+
+			"REFUND_COMPLETED or REFUND_FAILED.\n\n"+
 			"PENDING asks for approval: someone at another provider pays one of your customers, and your response approves or rejects the "+
 			"payment. It is sent once "+
 			"and not retried.\n"+
@@ -232,9 +235,11 @@ var webhookKinds = []webhookKind{
 			"- `422` rejects the payment because information about the sender is missing; `requiredFields` lists the fields.\n"+
 			"- Any other response, or none, fails the payment with `PAYMENT_APPROVAL_WEBHOOK_ERROR`.",
 		renderIncomingPayment),
-	eventsOf(event.InternalAccountStatus, []string{event.InternalAccountBalanceUpdated, event.InternalAccountStatusUpdated},
+	eventsOf(event.InternalAccountStatus, []string{event.InternalAccountBalanceUpdated, event.InternalAccountStatusUpdated,
+		event.InternalAccountFundingInstructionsUpdated},
 		"internalAccountStatus", "Receive internal account events",
-		"Sent when an internal account changes: BALANCE_UPDATED, STATUS_UPDATED. Events of one account are sent in order.",
+		"Sent when an internal account changes: BALANCE_UPDATED, STATUS_UPDATED, and FUNDING_INSTRUCTIONS_UPDATED when there are other ways to "+
+			"pay into it, such as after its owner was renamed or when a connection receives its currency. Events of one account are sent in order.",
 		func(base BaseWebhook, _ event.Event, a account.WithBalance) internalAccountStatusWebhook {
 			return internalAccountStatusWebhook{base, newInternalAccountBody(a, true)}
 		}),

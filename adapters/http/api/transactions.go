@@ -129,6 +129,11 @@ func newTransactionBody(t transaction.Transaction, webhook bool) transactionBody
 	if t.Approval != nil {
 		body.RejectionReason = t.Approval.Note
 	}
+	if t.Refund != nil {
+		body.Refund = &refundBody{Reference: t.Refund.Reference, Amount: renderAmount(t.Refund.Amount),
+			InitiatedAt: httpapi.NewTime(t.Refund.InitiatedAt), SettledAt: optionalTime(t.Refund.SettledAt),
+			Status: string(t.State.Refund), Reason: string(t.Refund.Reason)}
+	}
 	if t.Type == transaction.Incoming {
 		body.Reconciliation = &reconciliationInstructions{t.Reference, t.SourceHash}
 		if t.UMA != nil {
@@ -145,11 +150,6 @@ func newTransactionBody(t transaction.Transaction, webhook bool) transactionBody
 	body.RailSelectionMode, body.RemittanceInfo = string(t.RailSelection), t.Remittance
 	if hash := cmp.Or(t.DestinationHash, t.SourceHash); hash != "" {
 		body.Reconciliation = &reconciliationInstructions{t.Reference, hash}
-	}
-	if t.Refund != nil {
-		body.Refund = &refundBody{Reference: t.Refund.Reference, Amount: renderAmount(t.Refund.Amount),
-			InitiatedAt: httpapi.NewTime(t.Refund.InitiatedAt), SettledAt: optionalTime(t.Refund.SettledAt),
-			Status: string(t.State.Refund), Reason: string(t.Refund.Reason)}
 	}
 	return body
 }
