@@ -156,6 +156,47 @@ func TestUMA_NothingIsPaidWithoutApproval(t *testing.T) {
 	}
 }
 
+func TestUMA_MoneyThatCannotBeCreditedIsRefunded(t *testing.T) {
+	t.Parallel()
+	// An approved payment whose invoice is paid with more than was asked fails and is refunded, or keeps a refund that failed; either is
+	// announced in order. The same receipt again changes nothing, and the ledger is explained.
+	for _, refused := range []bool{false, true} {
+		ana, bo := newUMASides(t)
+		last := "INCOMING_PAYMENT.REFUND_COMPLETED"
+		if refused {
+			bo.Rail.OnRefund = apptest.AllOutcomes[ports.Refund](ports.Outcome{Verdict: ports.Refused})
+			last = "INCOMING_PAYMENT.REFUND_FAILED"
+		}
+		dollars := ana.NewInternalAccount(ana.Customer.ID, "USD", 1_000_00)
+		if _, err := ana.payments.CreateQuote(t.Context(), ana.request(dollars, bo, quote.Sending, 50_00), nil); err != nil {
+			t.Fatal(err)
+		}
+		waiting := bo.incoming()[0]
+		now := bo.Clock.Now()
+		receipt := transaction.Receipt{ID: ident.NewReceipt(bo.IDs.New, now), Platform: bo.Platform.ID, Rail: "LIGHTNING", PartnerID: "paid-too-much",
+			Reference: waiting.Reference, Amount: waiting.Pricing.Sent, At: now}
+		receipt.Amount.Minor += 10
+
+		failed, err := bo.payments.Receive(t.Context(), receipt, nil)
+		if err != nil || failed.State.Status != transaction.Failed || failed.State.Refund != transaction.RefundPending ||
+			failed.Refund.Amount != receipt.Amount {
+			t.Fatalf("%+v, %v", failed.State, err)
+		}
+		if again, err := bo.payments.Receive(t.Context(), receipt, nil); err != nil || again.ID != failed.ID {
+			t.Fatalf("received again: %+v, %v", again, err)
+		}
+		done := bo.WaitForTransaction(waiting.ID, "its refund to end", func(t transaction.Transaction) bool {
+			return t.State.Refund != transaction.RefundPending
+		})
+
+		if (done.State.Refund == transaction.RefundUnpaid) != refused || done.State.Reason != transaction.QuoteExecutionFailed {
+			t.Errorf("refused %v: %+v", refused, done.State)
+		}
+		bo.WantEvents(waiting.ID, "INCOMING_PAYMENT.FAILED", "INCOMING_PAYMENT.REFUND_PENDING", last)
+		bo.wantExplained()
+	}
+}
+
 // changeField changes a field of the answers to a kind of request.
 func (s *umaSide) changeField(path string, change func(message map[string]any)) {
 	s.mu.Lock()

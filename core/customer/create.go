@@ -154,7 +154,8 @@ func parseUMAAddress(wanted, domain string, bad *party.Problems) string {
 // The allowed values of the fields of a business.
 var (
 	EntityTypes = []string{
-		"SOLE_PROPRIETORSHIP", "PARTNERSHIP", "LLC", "CORPORATION", "S_CORPORATION", "NON_PROFIT", "OTHER",
+		"SOLE_PROPRIETORSHIP", "PARTNERSHIP", "LLC", "CORPORATION", "S_CORPORATION", "NON_PROFIT", "PUBLICLY_LISTED_COMPANY",
+		"TRUST", "PRIVATE_FOUNDATION", "CHARITY", "OTHER",
 	}
 	BusinessTypes = []string{
 		"AGRICULTURE_FORESTRY_FISHING_AND_HUNTING", "MINING_QUARRYING_AND_OIL_AND_GAS_EXTRACTION", "UTILITIES", "CONSTRUCTION",

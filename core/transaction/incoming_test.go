@@ -2,6 +2,7 @@ package transaction_test
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -288,6 +289,79 @@ func TestIncomingPayment_ApprovalDeadlineAndFields(t *testing.T) {
 		}
 		if _, err := tx.Rejected(transaction.PayRequestFailed, "", deadline); !fault.Is(err, fault.TransactionNotPendingPlatformApproval) {
 			t.Errorf("reject %s: %v", name, err)
+		}
+	}
+}
+
+func TestReceive_InvoicedThatCannotBeCreditedIsRefunded(t *testing.T) {
+	t.Parallel()
+	// The money of an approved payment that came with another amount, for an account that may no longer receive, or with either after the
+	// invoice had expired, is refunded: the payment fails, and its refund is announced. A second payment of it is sent back by itself.
+	waiting := incomingInState(transaction.AwaitingPayment)
+	waiting.ExpiresAt = noon.Add(time.Minute)
+	lapsed, err := waiting.ExpireAt(noon.Add(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	more := waiting.Pricing.Sent
+	more.Minor++
+	active, closed := transaction.Parties{Customer: &readyCustomer, ToInternal: &account.Internal{Status: account.InternalActive}},
+		transaction.Parties{Customer: &readyCustomer, ToInternal: &account.Internal{Status: account.InternalClosed}}
+	for name, test := range map[string]struct {
+		before  transaction.Transaction
+		parties transaction.Parties
+		amount  money.Amount
+		reason  transaction.FailureReason
+		events  []string
+	}{
+		"more than asked": {waiting, active, more, transaction.QuoteExecutionFailed,
+			[]string{"INCOMING_PAYMENT.FAILED", "INCOMING_PAYMENT.REFUND_PENDING"}},
+		"to a closed account": {waiting, closed, waiting.Pricing.Sent, transaction.QuoteExecutionFailed,
+			[]string{"INCOMING_PAYMENT.FAILED", "INCOMING_PAYMENT.REFUND_PENDING"}},
+		"more, after it had lapsed": {lapsed.Transaction, active, more, transaction.QuoteExpired, []string{"INCOMING_PAYMENT.REFUND_PENDING"}},
+	} {
+		at := noon.Add(2 * time.Hour)
+		receipt := transaction.Receipt{Rail: "LIGHTNING", Amount: test.amount, Reference: test.before.Reference, At: at}
+		receipt.ID.SetUUID(external)
+
+		d, err := test.before.Receive(receipt, test.parties, at)
+
+		want := transaction.State{Status: transaction.Failed, Refund: transaction.RefundPending, Stage: transaction.Received, Reason: test.reason}
+		if err != nil || d.Transaction.State != want || !slices.Equal(d.Events, test.events) || d.Next != transaction.StepRefund ||
+			d.Transaction.Refund == nil || d.Transaction.Refund.Amount != test.amount {
+			t.Errorf("%s: %+v, %v, %s, %v", name, d.Transaction.State, d.Events, d.Next, err)
+			continue
+		}
+		if steps := d.Transaction.RailSteps(); !slices.Equal(steps, []transaction.Step{transaction.StepRefund}) {
+			t.Errorf("%s: the rail is called about %v", name, steps)
+		}
+		again, err := d.Transaction.Receive(receipt, test.parties, at)
+		if err != nil || again.Next != transaction.StepSendBack || again.Transaction.State != want || again.Events != nil {
+			t.Errorf("%s, paid again: %+v, %v", name, again, err)
+		}
+		for _, end := range []struct {
+			event  string
+			finish func(transaction.Transaction) (transaction.Decision, error)
+		}{
+			{"INCOMING_PAYMENT.REFUND_COMPLETED", func(t transaction.Transaction) (transaction.Decision, error) {
+				return t.RefundPaid("rails/LIGHTNING", at)
+			}},
+			{"INCOMING_PAYMENT.REFUND_FAILED", func(t transaction.Transaction) (transaction.Decision, error) { return t.RefundFailed(at) }},
+		} {
+			done, err := end.finish(d.Transaction)
+			if err != nil || !slices.Equal(done.Events, []string{end.event}) {
+				t.Fatalf("%s: %v, %v", name, done.Events, err)
+			}
+			var kinds []ledger.Kind
+			for _, posting := range slices.Concat(d.Postings, done.Postings) {
+				kinds = append(kinds, posting.Kind)
+			}
+			if err := done.Transaction.Flow().CheckKinds(done.Transaction.State, kinds); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			if _, err := end.finish(done.Transaction); !fault.Is(err, fault.Conflict) {
+				t.Errorf("%s: it ends twice: %v", name, err)
+			}
 		}
 	}
 }

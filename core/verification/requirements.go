@@ -104,7 +104,8 @@ var requiredDocuments = []struct {
 		"registered."},
 	{companies, document.ControlStructure, customer.MissingControlStructureDocument, 0,
 		"Upload a document that shows who controls the business."},
-	{scope{customerType: customer.Business, notEntityTypes: []string{"SOLE_PROPRIETORSHIP", "NON_PROFIT"}},
+	{scope{customerType: customer.Business, notEntityTypes: []string{"SOLE_PROPRIETORSHIP", "NON_PROFIT", "PRIVATE_FOUNDATION",
+		"CHARITY"}}, // which nobody owns
 		document.OwnershipStructure, customer.MissingOwnershipStructureDocument, 0, "Upload a document that shows who owns the business."},
 	{businesses, document.ProofOfAddress, customer.MissingProofOfAddressDocument, 3,
 		"Upload a proof of the address of the business that is at most 3 months old."},

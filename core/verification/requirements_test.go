@@ -66,14 +66,18 @@ func TestMissing_ByEntityType(t *testing.T) {
 		"MISSING_FIELD businessInfo.taxId", address}
 	company := append(slices.Clone(common), "MISSING_FIELD businessInfo.registrationNumber", presence, control)
 	for entityType, want := range map[string][]string{
-		"":                    append(slices.Clone(company), ownership, "MISSING_FIELD businessInfo.entityType"),
-		"LLC":                 append(slices.Clone(company), ownership),
-		"CORPORATION":         append(slices.Clone(company), ownership),
-		"S_CORPORATION":       append(slices.Clone(company), ownership),
-		"PARTNERSHIP":         append(slices.Clone(company), ownership),
-		"OTHER":               append(slices.Clone(company), ownership),
-		"NON_PROFIT":          company,
-		"SOLE_PROPRIETORSHIP": common,
+		"":                        append(slices.Clone(company), ownership, "MISSING_FIELD businessInfo.entityType"),
+		"LLC":                     append(slices.Clone(company), ownership),
+		"CORPORATION":             append(slices.Clone(company), ownership),
+		"S_CORPORATION":           append(slices.Clone(company), ownership),
+		"PARTNERSHIP":             append(slices.Clone(company), ownership),
+		"OTHER":                   append(slices.Clone(company), ownership),
+		"NON_PROFIT":              company,
+		"PRIVATE_FOUNDATION":      company,
+		"CHARITY":                 company,
+		"TRUST":                   append(slices.Clone(company), ownership),
+		"PUBLICLY_LISTED_COMPANY": append(slices.Clone(company), ownership),
+		"SOLE_PROPRIETORSHIP":     common,
 	} {
 		c := business()
 		c.Address, c.Business = nil, &customer.BusinessInfo{LegalName: "Acme", EntityType: entityType}

@@ -1,4 +1,4 @@
-// Package evm connects Ethereum, Base and Polygon: payments in USDC and USDT over the JSON-RPC of a node. A connection is
+// Package evm connects Ethereum, Base, Polygon and Plasma: payments in USDC and USDT over the JSON-RPC of a node. A connection is
 // one wallet on one chain.
 //
 // Every payer gets an address of their own, derived from the account key of the wallet, so that a transfer needs no
