@@ -44,18 +44,26 @@ func (e AccountDestinationDestinationType) Valid() bool {
 // Defines values for AccountDestinationPaymentRail.
 const (
 	AccountDestinationPaymentRailACH            AccountDestinationPaymentRail = "ACH"
+	AccountDestinationPaymentRailACHCOLOMBIA    AccountDestinationPaymentRail = "ACH_COLOMBIA"
 	AccountDestinationPaymentRailBANKTRANSFER   AccountDestinationPaymentRail = "BANK_TRANSFER"
+	AccountDestinationPaymentRailBREB           AccountDestinationPaymentRail = "BRE_B"
+	AccountDestinationPaymentRailCIPS           AccountDestinationPaymentRail = "CIPS"
 	AccountDestinationPaymentRailFAST           AccountDestinationPaymentRail = "FAST"
 	AccountDestinationPaymentRailFASTERPAYMENTS AccountDestinationPaymentRail = "FASTER_PAYMENTS"
 	AccountDestinationPaymentRailFEDNOW         AccountDestinationPaymentRail = "FEDNOW"
+	AccountDestinationPaymentRailINSTAPAY       AccountDestinationPaymentRail = "INSTAPAY"
 	AccountDestinationPaymentRailMOBILEMONEY    AccountDestinationPaymentRail = "MOBILE_MONEY"
+	AccountDestinationPaymentRailNEFT           AccountDestinationPaymentRail = "NEFT"
 	AccountDestinationPaymentRailPAYNOW         AccountDestinationPaymentRail = "PAYNOW"
+	AccountDestinationPaymentRailPESONET        AccountDestinationPaymentRail = "PESONET"
 	AccountDestinationPaymentRailPIX            AccountDestinationPaymentRail = "PIX"
+	AccountDestinationPaymentRailRTGS           AccountDestinationPaymentRail = "RTGS"
 	AccountDestinationPaymentRailRTP            AccountDestinationPaymentRail = "RTP"
 	AccountDestinationPaymentRailSEPA           AccountDestinationPaymentRail = "SEPA"
 	AccountDestinationPaymentRailSEPAINSTANT    AccountDestinationPaymentRail = "SEPA_INSTANT"
 	AccountDestinationPaymentRailSPEI           AccountDestinationPaymentRail = "SPEI"
 	AccountDestinationPaymentRailSWIFT          AccountDestinationPaymentRail = "SWIFT"
+	AccountDestinationPaymentRailUNIONPAY       AccountDestinationPaymentRail = "UNIONPAY"
 	AccountDestinationPaymentRailUPI            AccountDestinationPaymentRail = "UPI"
 	AccountDestinationPaymentRailWIRE           AccountDestinationPaymentRail = "WIRE"
 )
@@ -65,7 +73,13 @@ func (e AccountDestinationPaymentRail) Valid() bool {
 	switch e {
 	case AccountDestinationPaymentRailACH:
 		return true
+	case AccountDestinationPaymentRailACHCOLOMBIA:
+		return true
 	case AccountDestinationPaymentRailBANKTRANSFER:
+		return true
+	case AccountDestinationPaymentRailBREB:
+		return true
+	case AccountDestinationPaymentRailCIPS:
 		return true
 	case AccountDestinationPaymentRailFAST:
 		return true
@@ -73,11 +87,19 @@ func (e AccountDestinationPaymentRail) Valid() bool {
 		return true
 	case AccountDestinationPaymentRailFEDNOW:
 		return true
+	case AccountDestinationPaymentRailINSTAPAY:
+		return true
 	case AccountDestinationPaymentRailMOBILEMONEY:
+		return true
+	case AccountDestinationPaymentRailNEFT:
 		return true
 	case AccountDestinationPaymentRailPAYNOW:
 		return true
+	case AccountDestinationPaymentRailPESONET:
+		return true
 	case AccountDestinationPaymentRailPIX:
+		return true
+	case AccountDestinationPaymentRailRTGS:
 		return true
 	case AccountDestinationPaymentRailRTP:
 		return true
@@ -88,6 +110,8 @@ func (e AccountDestinationPaymentRail) Valid() bool {
 	case AccountDestinationPaymentRailSPEI:
 		return true
 	case AccountDestinationPaymentRailSWIFT:
+		return true
+	case AccountDestinationPaymentRailUNIONPAY:
 		return true
 	case AccountDestinationPaymentRailUPI:
 		return true
@@ -131,39 +155,6 @@ func (e AccountPaymentDestinationDestinationType) Valid() bool {
 	}
 }
 
-// Defines values for AccountPaymentDestinationOnChainTransactionNetwork.
-const (
-	AccountPaymentDestinationOnChainTransactionNetworkBASE     AccountPaymentDestinationOnChainTransactionNetwork = "BASE"
-	AccountPaymentDestinationOnChainTransactionNetworkBITCOIN  AccountPaymentDestinationOnChainTransactionNetwork = "BITCOIN"
-	AccountPaymentDestinationOnChainTransactionNetworkETHEREUM AccountPaymentDestinationOnChainTransactionNetwork = "ETHEREUM"
-	AccountPaymentDestinationOnChainTransactionNetworkLAYER2   AccountPaymentDestinationOnChainTransactionNetwork = "LAYER2"
-	AccountPaymentDestinationOnChainTransactionNetworkPOLYGON  AccountPaymentDestinationOnChainTransactionNetwork = "POLYGON"
-	AccountPaymentDestinationOnChainTransactionNetworkSOLANA   AccountPaymentDestinationOnChainTransactionNetwork = "SOLANA"
-	AccountPaymentDestinationOnChainTransactionNetworkTRON     AccountPaymentDestinationOnChainTransactionNetwork = "TRON"
-)
-
-// Valid indicates whether the value is a known member of the AccountPaymentDestinationOnChainTransactionNetwork enum.
-func (e AccountPaymentDestinationOnChainTransactionNetwork) Valid() bool {
-	switch e {
-	case AccountPaymentDestinationOnChainTransactionNetworkBASE:
-		return true
-	case AccountPaymentDestinationOnChainTransactionNetworkBITCOIN:
-		return true
-	case AccountPaymentDestinationOnChainTransactionNetworkETHEREUM:
-		return true
-	case AccountPaymentDestinationOnChainTransactionNetworkLAYER2:
-		return true
-	case AccountPaymentDestinationOnChainTransactionNetworkPOLYGON:
-		return true
-	case AccountPaymentDestinationOnChainTransactionNetworkSOLANA:
-		return true
-	case AccountPaymentDestinationOnChainTransactionNetworkTRON:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for AccountQuoteSourceSourceType.
 const (
 	AccountQuoteSourceSourceTypeACCOUNT AccountQuoteSourceSourceType = "ACCOUNT"
@@ -173,39 +164,6 @@ const (
 func (e AccountQuoteSourceSourceType) Valid() bool {
 	switch e {
 	case AccountQuoteSourceSourceTypeACCOUNT:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for AccountSourceOnChainTransactionNetwork.
-const (
-	AccountSourceOnChainTransactionNetworkBASE     AccountSourceOnChainTransactionNetwork = "BASE"
-	AccountSourceOnChainTransactionNetworkBITCOIN  AccountSourceOnChainTransactionNetwork = "BITCOIN"
-	AccountSourceOnChainTransactionNetworkETHEREUM AccountSourceOnChainTransactionNetwork = "ETHEREUM"
-	AccountSourceOnChainTransactionNetworkLAYER2   AccountSourceOnChainTransactionNetwork = "LAYER2"
-	AccountSourceOnChainTransactionNetworkPOLYGON  AccountSourceOnChainTransactionNetwork = "POLYGON"
-	AccountSourceOnChainTransactionNetworkSOLANA   AccountSourceOnChainTransactionNetwork = "SOLANA"
-	AccountSourceOnChainTransactionNetworkTRON     AccountSourceOnChainTransactionNetwork = "TRON"
-)
-
-// Valid indicates whether the value is a known member of the AccountSourceOnChainTransactionNetwork enum.
-func (e AccountSourceOnChainTransactionNetwork) Valid() bool {
-	switch e {
-	case AccountSourceOnChainTransactionNetworkBASE:
-		return true
-	case AccountSourceOnChainTransactionNetworkBITCOIN:
-		return true
-	case AccountSourceOnChainTransactionNetworkETHEREUM:
-		return true
-	case AccountSourceOnChainTransactionNetworkLAYER2:
-		return true
-	case AccountSourceOnChainTransactionNetworkPOLYGON:
-		return true
-	case AccountSourceOnChainTransactionNetworkSOLANA:
-		return true
-	case AccountSourceOnChainTransactionNetworkTRON:
 		return true
 	default:
 		return false
@@ -1363,18 +1321,24 @@ func (e BusinessInfoBusinessType) Valid() bool {
 
 // Defines values for BusinessInfoEntityType.
 const (
-	BusinessInfoEntityTypeCORPORATION        BusinessInfoEntityType = "CORPORATION"
-	BusinessInfoEntityTypeLLC                BusinessInfoEntityType = "LLC"
-	BusinessInfoEntityTypeNONPROFIT          BusinessInfoEntityType = "NON_PROFIT"
-	BusinessInfoEntityTypeOTHER              BusinessInfoEntityType = "OTHER"
-	BusinessInfoEntityTypePARTNERSHIP        BusinessInfoEntityType = "PARTNERSHIP"
-	BusinessInfoEntityTypeSCORPORATION       BusinessInfoEntityType = "S_CORPORATION"
-	BusinessInfoEntityTypeSOLEPROPRIETORSHIP BusinessInfoEntityType = "SOLE_PROPRIETORSHIP"
+	BusinessInfoEntityTypeCHARITY               BusinessInfoEntityType = "CHARITY"
+	BusinessInfoEntityTypeCORPORATION           BusinessInfoEntityType = "CORPORATION"
+	BusinessInfoEntityTypeLLC                   BusinessInfoEntityType = "LLC"
+	BusinessInfoEntityTypeNONPROFIT             BusinessInfoEntityType = "NON_PROFIT"
+	BusinessInfoEntityTypeOTHER                 BusinessInfoEntityType = "OTHER"
+	BusinessInfoEntityTypePARTNERSHIP           BusinessInfoEntityType = "PARTNERSHIP"
+	BusinessInfoEntityTypePRIVATEFOUNDATION     BusinessInfoEntityType = "PRIVATE_FOUNDATION"
+	BusinessInfoEntityTypePUBLICLYLISTEDCOMPANY BusinessInfoEntityType = "PUBLICLY_LISTED_COMPANY"
+	BusinessInfoEntityTypeSCORPORATION          BusinessInfoEntityType = "S_CORPORATION"
+	BusinessInfoEntityTypeSOLEPROPRIETORSHIP    BusinessInfoEntityType = "SOLE_PROPRIETORSHIP"
+	BusinessInfoEntityTypeTRUST                 BusinessInfoEntityType = "TRUST"
 )
 
 // Valid indicates whether the value is a known member of the BusinessInfoEntityType enum.
 func (e BusinessInfoEntityType) Valid() bool {
 	switch e {
+	case BusinessInfoEntityTypeCHARITY:
+		return true
 	case BusinessInfoEntityTypeCORPORATION:
 		return true
 	case BusinessInfoEntityTypeLLC:
@@ -1385,9 +1349,15 @@ func (e BusinessInfoEntityType) Valid() bool {
 		return true
 	case BusinessInfoEntityTypePARTNERSHIP:
 		return true
+	case BusinessInfoEntityTypePRIVATEFOUNDATION:
+		return true
+	case BusinessInfoEntityTypePUBLICLYLISTEDCOMPANY:
+		return true
 	case BusinessInfoEntityTypeSCORPORATION:
 		return true
 	case BusinessInfoEntityTypeSOLEPROPRIETORSHIP:
+		return true
+	case BusinessInfoEntityTypeTRUST:
 		return true
 	default:
 		return false
@@ -1606,18 +1576,24 @@ func (e BusinessInfoUpdateBusinessType) Valid() bool {
 
 // Defines values for BusinessInfoUpdateEntityType.
 const (
-	BusinessInfoUpdateEntityTypeCORPORATION        BusinessInfoUpdateEntityType = "CORPORATION"
-	BusinessInfoUpdateEntityTypeLLC                BusinessInfoUpdateEntityType = "LLC"
-	BusinessInfoUpdateEntityTypeNONPROFIT          BusinessInfoUpdateEntityType = "NON_PROFIT"
-	BusinessInfoUpdateEntityTypeOTHER              BusinessInfoUpdateEntityType = "OTHER"
-	BusinessInfoUpdateEntityTypePARTNERSHIP        BusinessInfoUpdateEntityType = "PARTNERSHIP"
-	BusinessInfoUpdateEntityTypeSCORPORATION       BusinessInfoUpdateEntityType = "S_CORPORATION"
-	BusinessInfoUpdateEntityTypeSOLEPROPRIETORSHIP BusinessInfoUpdateEntityType = "SOLE_PROPRIETORSHIP"
+	BusinessInfoUpdateEntityTypeCHARITY               BusinessInfoUpdateEntityType = "CHARITY"
+	BusinessInfoUpdateEntityTypeCORPORATION           BusinessInfoUpdateEntityType = "CORPORATION"
+	BusinessInfoUpdateEntityTypeLLC                   BusinessInfoUpdateEntityType = "LLC"
+	BusinessInfoUpdateEntityTypeNONPROFIT             BusinessInfoUpdateEntityType = "NON_PROFIT"
+	BusinessInfoUpdateEntityTypeOTHER                 BusinessInfoUpdateEntityType = "OTHER"
+	BusinessInfoUpdateEntityTypePARTNERSHIP           BusinessInfoUpdateEntityType = "PARTNERSHIP"
+	BusinessInfoUpdateEntityTypePRIVATEFOUNDATION     BusinessInfoUpdateEntityType = "PRIVATE_FOUNDATION"
+	BusinessInfoUpdateEntityTypePUBLICLYLISTEDCOMPANY BusinessInfoUpdateEntityType = "PUBLICLY_LISTED_COMPANY"
+	BusinessInfoUpdateEntityTypeSCORPORATION          BusinessInfoUpdateEntityType = "S_CORPORATION"
+	BusinessInfoUpdateEntityTypeSOLEPROPRIETORSHIP    BusinessInfoUpdateEntityType = "SOLE_PROPRIETORSHIP"
+	BusinessInfoUpdateEntityTypeTRUST                 BusinessInfoUpdateEntityType = "TRUST"
 )
 
 // Valid indicates whether the value is a known member of the BusinessInfoUpdateEntityType enum.
 func (e BusinessInfoUpdateEntityType) Valid() bool {
 	switch e {
+	case BusinessInfoUpdateEntityTypeCHARITY:
+		return true
 	case BusinessInfoUpdateEntityTypeCORPORATION:
 		return true
 	case BusinessInfoUpdateEntityTypeLLC:
@@ -1628,9 +1604,15 @@ func (e BusinessInfoUpdateEntityType) Valid() bool {
 		return true
 	case BusinessInfoUpdateEntityTypePARTNERSHIP:
 		return true
+	case BusinessInfoUpdateEntityTypePRIVATEFOUNDATION:
+		return true
+	case BusinessInfoUpdateEntityTypePUBLICLYLISTEDCOMPANY:
+		return true
 	case BusinessInfoUpdateEntityTypeSCORPORATION:
 		return true
 	case BusinessInfoUpdateEntityTypeSOLEPROPRIETORSHIP:
+		return true
+	case BusinessInfoUpdateEntityTypeTRUST:
 		return true
 	default:
 		return false
@@ -4043,6 +4025,7 @@ const (
 	EstimateCryptoWithdrawalFeeRequestCryptoNetworkBITCOIN   EstimateCryptoWithdrawalFeeRequestCryptoNetwork = "BITCOIN"
 	EstimateCryptoWithdrawalFeeRequestCryptoNetworkETHEREUM  EstimateCryptoWithdrawalFeeRequestCryptoNetwork = "ETHEREUM"
 	EstimateCryptoWithdrawalFeeRequestCryptoNetworkLIGHTNING EstimateCryptoWithdrawalFeeRequestCryptoNetwork = "LIGHTNING"
+	EstimateCryptoWithdrawalFeeRequestCryptoNetworkPLASMA    EstimateCryptoWithdrawalFeeRequestCryptoNetwork = "PLASMA"
 	EstimateCryptoWithdrawalFeeRequestCryptoNetworkPOLYGON   EstimateCryptoWithdrawalFeeRequestCryptoNetwork = "POLYGON"
 	EstimateCryptoWithdrawalFeeRequestCryptoNetworkSOLANA    EstimateCryptoWithdrawalFeeRequestCryptoNetwork = "SOLANA"
 	EstimateCryptoWithdrawalFeeRequestCryptoNetworkSPARK     EstimateCryptoWithdrawalFeeRequestCryptoNetwork = "SPARK"
@@ -4059,6 +4042,8 @@ func (e EstimateCryptoWithdrawalFeeRequestCryptoNetwork) Valid() bool {
 	case EstimateCryptoWithdrawalFeeRequestCryptoNetworkETHEREUM:
 		return true
 	case EstimateCryptoWithdrawalFeeRequestCryptoNetworkLIGHTNING:
+		return true
+	case EstimateCryptoWithdrawalFeeRequestCryptoNetworkPLASMA:
 		return true
 	case EstimateCryptoWithdrawalFeeRequestCryptoNetworkPOLYGON:
 		return true
@@ -4687,9 +4672,12 @@ func (e IncomeBy) Valid() bool {
 
 // Defines values for IncomingPaymentWebhookEvent.
 const (
-	IncomingPaymentWebhookEventINCOMINGPAYMENTCOMPLETED IncomingPaymentWebhookEvent = "INCOMING_PAYMENT.COMPLETED"
-	IncomingPaymentWebhookEventINCOMINGPAYMENTFAILED    IncomingPaymentWebhookEvent = "INCOMING_PAYMENT.FAILED"
-	IncomingPaymentWebhookEventINCOMINGPAYMENTPENDING   IncomingPaymentWebhookEvent = "INCOMING_PAYMENT.PENDING"
+	IncomingPaymentWebhookEventINCOMINGPAYMENTCOMPLETED       IncomingPaymentWebhookEvent = "INCOMING_PAYMENT.COMPLETED"
+	IncomingPaymentWebhookEventINCOMINGPAYMENTFAILED          IncomingPaymentWebhookEvent = "INCOMING_PAYMENT.FAILED"
+	IncomingPaymentWebhookEventINCOMINGPAYMENTPENDING         IncomingPaymentWebhookEvent = "INCOMING_PAYMENT.PENDING"
+	IncomingPaymentWebhookEventINCOMINGPAYMENTREFUNDCOMPLETED IncomingPaymentWebhookEvent = "INCOMING_PAYMENT.REFUND_COMPLETED"
+	IncomingPaymentWebhookEventINCOMINGPAYMENTREFUNDFAILED    IncomingPaymentWebhookEvent = "INCOMING_PAYMENT.REFUND_FAILED"
+	IncomingPaymentWebhookEventINCOMINGPAYMENTREFUNDPENDING   IncomingPaymentWebhookEvent = "INCOMING_PAYMENT.REFUND_PENDING"
 )
 
 // Valid indicates whether the value is a known member of the IncomingPaymentWebhookEvent enum.
@@ -4700,6 +4688,12 @@ func (e IncomingPaymentWebhookEvent) Valid() bool {
 	case IncomingPaymentWebhookEventINCOMINGPAYMENTFAILED:
 		return true
 	case IncomingPaymentWebhookEventINCOMINGPAYMENTPENDING:
+		return true
+	case IncomingPaymentWebhookEventINCOMINGPAYMENTREFUNDCOMPLETED:
+		return true
+	case IncomingPaymentWebhookEventINCOMINGPAYMENTREFUNDFAILED:
+		return true
+	case IncomingPaymentWebhookEventINCOMINGPAYMENTREFUNDPENDING:
 		return true
 	default:
 		return false
@@ -4751,6 +4745,27 @@ func (e InrAccountCreateInfoAccountType) Valid() bool {
 	}
 }
 
+// Defines values for InrAccountCreateInfoRail.
+const (
+	InrAccountCreateInfoRailNEFT InrAccountCreateInfoRail = "NEFT"
+	InrAccountCreateInfoRailRTGS InrAccountCreateInfoRail = "RTGS"
+	InrAccountCreateInfoRailUPI  InrAccountCreateInfoRail = "UPI"
+)
+
+// Valid indicates whether the value is a known member of the InrAccountCreateInfoRail enum.
+func (e InrAccountCreateInfoRail) Valid() bool {
+	switch e {
+	case InrAccountCreateInfoRailNEFT:
+		return true
+	case InrAccountCreateInfoRailRTGS:
+		return true
+	case InrAccountCreateInfoRailUPI:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for InrAccountInfoAccountType.
 const (
 	InrAccountInfoAccountTypeINRACCOUNT InrAccountInfoAccountType = "INR_ACCOUNT"
@@ -4760,6 +4775,27 @@ const (
 func (e InrAccountInfoAccountType) Valid() bool {
 	switch e {
 	case InrAccountInfoAccountTypeINRACCOUNT:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for InrAccountInfoRail.
+const (
+	InrAccountInfoRailNEFT InrAccountInfoRail = "NEFT"
+	InrAccountInfoRailRTGS InrAccountInfoRail = "RTGS"
+	InrAccountInfoRailUPI  InrAccountInfoRail = "UPI"
+)
+
+// Valid indicates whether the value is a known member of the InrAccountInfoRail enum.
+func (e InrAccountInfoRail) Valid() bool {
+	switch e {
+	case InrAccountInfoRailNEFT:
+		return true
+	case InrAccountInfoRailRTGS:
+		return true
+	case InrAccountInfoRailUPI:
 		return true
 	default:
 		return false
@@ -4813,14 +4849,17 @@ func (e InternalAccountType) Valid() bool {
 
 // Defines values for InternalAccountStatusWebhookEvent.
 const (
-	InternalAccountStatusWebhookEventINTERNALACCOUNTBALANCEUPDATED InternalAccountStatusWebhookEvent = "INTERNAL_ACCOUNT.BALANCE_UPDATED"
-	InternalAccountStatusWebhookEventINTERNALACCOUNTSTATUSUPDATED  InternalAccountStatusWebhookEvent = "INTERNAL_ACCOUNT.STATUS_UPDATED"
+	InternalAccountStatusWebhookEventINTERNALACCOUNTBALANCEUPDATED             InternalAccountStatusWebhookEvent = "INTERNAL_ACCOUNT.BALANCE_UPDATED"
+	InternalAccountStatusWebhookEventINTERNALACCOUNTFUNDINGINSTRUCTIONSUPDATED InternalAccountStatusWebhookEvent = "INTERNAL_ACCOUNT.FUNDING_INSTRUCTIONS_UPDATED"
+	InternalAccountStatusWebhookEventINTERNALACCOUNTSTATUSUPDATED              InternalAccountStatusWebhookEvent = "INTERNAL_ACCOUNT.STATUS_UPDATED"
 )
 
 // Valid indicates whether the value is a known member of the InternalAccountStatusWebhookEvent enum.
 func (e InternalAccountStatusWebhookEvent) Valid() bool {
 	switch e {
 	case InternalAccountStatusWebhookEventINTERNALACCOUNTBALANCEUPDATED:
+		return true
+	case InternalAccountStatusWebhookEventINTERNALACCOUNTFUNDINGINSTRUCTIONSUPDATED:
 		return true
 	case InternalAccountStatusWebhookEventINTERNALACCOUNTSTATUSUPDATED:
 		return true
@@ -5999,21 +6038,6 @@ func (e PaymentAltchainWalletCryptoNetwork) Valid() bool {
 	}
 }
 
-// Defines values for PaymentAltchainWalletNetwork.
-const (
-	PaymentAltchainWalletNetworkSOLANA PaymentAltchainWalletNetwork = "SOLANA"
-)
-
-// Valid indicates whether the value is a known member of the PaymentAltchainWalletNetwork enum.
-func (e PaymentAltchainWalletNetwork) Valid() bool {
-	switch e {
-	case PaymentAltchainWalletNetworkSOLANA:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for PaymentBaseWalletAccountType.
 const (
 	PaymentBaseWalletAccountTypeBASEWALLET PaymentBaseWalletAccountType = "BASE_WALLET"
@@ -6056,21 +6080,6 @@ const (
 func (e PaymentBaseWalletCryptoNetwork) Valid() bool {
 	switch e {
 	case PaymentBaseWalletCryptoNetworkBASE:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for PaymentBaseWalletNetwork.
-const (
-	PaymentBaseWalletNetworkBASE PaymentBaseWalletNetwork = "BASE"
-)
-
-// Valid indicates whether the value is a known member of the PaymentBaseWalletNetwork enum.
-func (e PaymentBaseWalletNetwork) Valid() bool {
-	switch e {
-	case PaymentBaseWalletNetworkBASE:
 		return true
 	default:
 		return false
@@ -6320,21 +6329,6 @@ func (e PaymentEthereumWalletCryptoNetwork) Valid() bool {
 	}
 }
 
-// Defines values for PaymentEthereumWalletNetwork.
-const (
-	PaymentEthereumWalletNetworkETHEREUM PaymentEthereumWalletNetwork = "ETHEREUM"
-)
-
-// Valid indicates whether the value is a known member of the PaymentEthereumWalletNetwork enum.
-func (e PaymentEthereumWalletNetwork) Valid() bool {
-	switch e {
-	case PaymentEthereumWalletNetworkETHEREUM:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for PaymentEurAccountAccountType.
 const (
 	PaymentEurAccountAccountTypeEURACCOUNT PaymentEurAccountAccountType = "EUR_ACCOUNT"
@@ -6533,21 +6527,6 @@ func (e PaymentLayer2WalletCryptoNetwork) Valid() bool {
 	}
 }
 
-// Defines values for PaymentLayer2WalletNetwork.
-const (
-	PaymentLayer2WalletNetworkLAYER2 PaymentLayer2WalletNetwork = "LAYER2"
-)
-
-// Valid indicates whether the value is a known member of the PaymentLayer2WalletNetwork enum.
-func (e PaymentLayer2WalletNetwork) Valid() bool {
-	switch e {
-	case PaymentLayer2WalletNetworkLAYER2:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for PaymentLightningAccountType.
 const (
 	PaymentLightningAccountTypeLIGHTNING        PaymentLightningAccountType = "LIGHTNING"
@@ -6686,6 +6665,51 @@ func (e PaymentPkrAccountAccountType) Valid() bool {
 	}
 }
 
+// Defines values for PaymentPlasmaWalletAccountType.
+const (
+	PaymentPlasmaWalletAccountTypePLASMAWALLET PaymentPlasmaWalletAccountType = "PLASMA_WALLET"
+)
+
+// Valid indicates whether the value is a known member of the PaymentPlasmaWalletAccountType enum.
+func (e PaymentPlasmaWalletAccountType) Valid() bool {
+	switch e {
+	case PaymentPlasmaWalletAccountTypePLASMAWALLET:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PaymentPlasmaWalletAssetType.
+const (
+	PaymentPlasmaWalletAssetTypeUSDT PaymentPlasmaWalletAssetType = "USDT"
+)
+
+// Valid indicates whether the value is a known member of the PaymentPlasmaWalletAssetType enum.
+func (e PaymentPlasmaWalletAssetType) Valid() bool {
+	switch e {
+	case PaymentPlasmaWalletAssetTypeUSDT:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PaymentPlasmaWalletCryptoNetwork.
+const (
+	PaymentPlasmaWalletCryptoNetworkPLASMA PaymentPlasmaWalletCryptoNetwork = "PLASMA"
+)
+
+// Valid indicates whether the value is a known member of the PaymentPlasmaWalletCryptoNetwork enum.
+func (e PaymentPlasmaWalletCryptoNetwork) Valid() bool {
+	switch e {
+	case PaymentPlasmaWalletCryptoNetworkPLASMA:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PaymentPolygonWalletAccountType.
 const (
 	PaymentPolygonWalletAccountTypePOLYGONWALLET PaymentPolygonWalletAccountType = "POLYGON_WALLET"
@@ -6728,21 +6752,6 @@ const (
 func (e PaymentPolygonWalletCryptoNetwork) Valid() bool {
 	switch e {
 	case PaymentPolygonWalletCryptoNetworkPOLYGON:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for PaymentPolygonWalletNetwork.
-const (
-	PaymentPolygonWalletNetworkPOLYGON PaymentPolygonWalletNetwork = "POLYGON"
-)
-
-// Valid indicates whether the value is a known member of the PaymentPolygonWalletNetwork enum.
-func (e PaymentPolygonWalletNetwork) Valid() bool {
-	switch e {
-	case PaymentPolygonWalletNetworkPOLYGON:
 		return true
 	default:
 		return false
@@ -6863,21 +6872,6 @@ const (
 func (e PaymentTronWalletCryptoNetwork) Valid() bool {
 	switch e {
 	case PaymentTronWalletCryptoNetworkTRON:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for PaymentTronWalletNetwork.
-const (
-	PaymentTronWalletNetworkTRON PaymentTronWalletNetwork = "TRON"
-)
-
-// Valid indicates whether the value is a known member of the PaymentTronWalletNetwork enum.
-func (e PaymentTronWalletNetwork) Valid() bool {
-	switch e {
-	case PaymentTronWalletNetworkTRON:
 		return true
 	default:
 		return false
@@ -7061,6 +7055,36 @@ const (
 func (e PkrAccountInfoAccountType) Valid() bool {
 	switch e {
 	case PkrAccountInfoAccountTypePKRACCOUNT:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PlasmaWalletCreateInfoAccountType.
+const (
+	PlasmaWalletCreateInfoAccountTypePLASMAWALLET PlasmaWalletCreateInfoAccountType = "PLASMA_WALLET"
+)
+
+// Valid indicates whether the value is a known member of the PlasmaWalletCreateInfoAccountType enum.
+func (e PlasmaWalletCreateInfoAccountType) Valid() bool {
+	switch e {
+	case PlasmaWalletCreateInfoAccountTypePLASMAWALLET:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PlasmaWalletInfoAccountType.
+const (
+	PlasmaWalletInfoAccountTypePLASMAWALLET PlasmaWalletInfoAccountType = "PLASMA_WALLET"
+)
+
+// Valid indicates whether the value is a known member of the PlasmaWalletInfoAccountType enum.
+func (e PlasmaWalletInfoAccountType) Valid() bool {
+	switch e {
+	case PlasmaWalletInfoAccountTypePLASMAWALLET:
 		return true
 	default:
 		return false
@@ -7662,14 +7686,12 @@ func (e QuoteRequestLockedCurrencySide) Valid() bool {
 const (
 	QuoteRequestPurposeOfPaymentDONATION           QuoteRequestPurposeOfPayment = "DONATION"
 	QuoteRequestPurposeOfPaymentEDUCATION          QuoteRequestPurposeOfPayment = "EDUCATION"
-	QuoteRequestPurposeOfPaymentFAMILYSUPPORT      QuoteRequestPurposeOfPayment = "FAMILY_SUPPORT"
 	QuoteRequestPurposeOfPaymentGIFT               QuoteRequestPurposeOfPayment = "GIFT"
 	QuoteRequestPurposeOfPaymentGOODSORSERVICES    QuoteRequestPurposeOfPayment = "GOODS_OR_SERVICES"
 	QuoteRequestPurposeOfPaymentHEALTHORMEDICAL    QuoteRequestPurposeOfPayment = "HEALTH_OR_MEDICAL"
 	QuoteRequestPurposeOfPaymentLOANPAYMENT        QuoteRequestPurposeOfPayment = "LOAN_PAYMENT"
 	QuoteRequestPurposeOfPaymentOTHER              QuoteRequestPurposeOfPayment = "OTHER"
 	QuoteRequestPurposeOfPaymentREALESTATEPURCHASE QuoteRequestPurposeOfPayment = "REAL_ESTATE_PURCHASE"
-	QuoteRequestPurposeOfPaymentSALARYPAYMENT      QuoteRequestPurposeOfPayment = "SALARY_PAYMENT"
 	QuoteRequestPurposeOfPaymentSELF               QuoteRequestPurposeOfPayment = "SELF"
 	QuoteRequestPurposeOfPaymentTAXPAYMENT         QuoteRequestPurposeOfPayment = "TAX_PAYMENT"
 	QuoteRequestPurposeOfPaymentTRAVEL             QuoteRequestPurposeOfPayment = "TRAVEL"
@@ -7683,8 +7705,6 @@ func (e QuoteRequestPurposeOfPayment) Valid() bool {
 		return true
 	case QuoteRequestPurposeOfPaymentEDUCATION:
 		return true
-	case QuoteRequestPurposeOfPaymentFAMILYSUPPORT:
-		return true
 	case QuoteRequestPurposeOfPaymentGIFT:
 		return true
 	case QuoteRequestPurposeOfPaymentGOODSORSERVICES:
@@ -7696,8 +7716,6 @@ func (e QuoteRequestPurposeOfPayment) Valid() bool {
 	case QuoteRequestPurposeOfPaymentOTHER:
 		return true
 	case QuoteRequestPurposeOfPaymentREALESTATEPURCHASE:
-		return true
-	case QuoteRequestPurposeOfPaymentSALARYPAYMENT:
 		return true
 	case QuoteRequestPurposeOfPaymentSELF:
 		return true
@@ -7799,6 +7817,7 @@ const (
 	RealtimeFundingQuoteSourceCryptoNetworkBITCOIN   RealtimeFundingQuoteSourceCryptoNetwork = "BITCOIN"
 	RealtimeFundingQuoteSourceCryptoNetworkETHEREUM  RealtimeFundingQuoteSourceCryptoNetwork = "ETHEREUM"
 	RealtimeFundingQuoteSourceCryptoNetworkLIGHTNING RealtimeFundingQuoteSourceCryptoNetwork = "LIGHTNING"
+	RealtimeFundingQuoteSourceCryptoNetworkPLASMA    RealtimeFundingQuoteSourceCryptoNetwork = "PLASMA"
 	RealtimeFundingQuoteSourceCryptoNetworkPOLYGON   RealtimeFundingQuoteSourceCryptoNetwork = "POLYGON"
 	RealtimeFundingQuoteSourceCryptoNetworkSOLANA    RealtimeFundingQuoteSourceCryptoNetwork = "SOLANA"
 	RealtimeFundingQuoteSourceCryptoNetworkSPARK     RealtimeFundingQuoteSourceCryptoNetwork = "SPARK"
@@ -7815,6 +7834,8 @@ func (e RealtimeFundingQuoteSourceCryptoNetwork) Valid() bool {
 	case RealtimeFundingQuoteSourceCryptoNetworkETHEREUM:
 		return true
 	case RealtimeFundingQuoteSourceCryptoNetworkLIGHTNING:
+		return true
+	case RealtimeFundingQuoteSourceCryptoNetworkPLASMA:
 		return true
 	case RealtimeFundingQuoteSourceCryptoNetworkPOLYGON:
 		return true
@@ -7838,39 +7859,6 @@ const (
 func (e RealtimeFundingQuoteSourceSourceType) Valid() bool {
 	switch e {
 	case RealtimeFundingQuoteSourceSourceTypeREALTIMEFUNDING:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for RealtimeFundingSourceOnChainTransactionNetwork.
-const (
-	RealtimeFundingSourceOnChainTransactionNetworkBASE     RealtimeFundingSourceOnChainTransactionNetwork = "BASE"
-	RealtimeFundingSourceOnChainTransactionNetworkBITCOIN  RealtimeFundingSourceOnChainTransactionNetwork = "BITCOIN"
-	RealtimeFundingSourceOnChainTransactionNetworkETHEREUM RealtimeFundingSourceOnChainTransactionNetwork = "ETHEREUM"
-	RealtimeFundingSourceOnChainTransactionNetworkLAYER2   RealtimeFundingSourceOnChainTransactionNetwork = "LAYER2"
-	RealtimeFundingSourceOnChainTransactionNetworkPOLYGON  RealtimeFundingSourceOnChainTransactionNetwork = "POLYGON"
-	RealtimeFundingSourceOnChainTransactionNetworkSOLANA   RealtimeFundingSourceOnChainTransactionNetwork = "SOLANA"
-	RealtimeFundingSourceOnChainTransactionNetworkTRON     RealtimeFundingSourceOnChainTransactionNetwork = "TRON"
-)
-
-// Valid indicates whether the value is a known member of the RealtimeFundingSourceOnChainTransactionNetwork enum.
-func (e RealtimeFundingSourceOnChainTransactionNetwork) Valid() bool {
-	switch e {
-	case RealtimeFundingSourceOnChainTransactionNetworkBASE:
-		return true
-	case RealtimeFundingSourceOnChainTransactionNetworkBITCOIN:
-		return true
-	case RealtimeFundingSourceOnChainTransactionNetworkETHEREUM:
-		return true
-	case RealtimeFundingSourceOnChainTransactionNetworkLAYER2:
-		return true
-	case RealtimeFundingSourceOnChainTransactionNetworkPOLYGON:
-		return true
-	case RealtimeFundingSourceOnChainTransactionNetworkSOLANA:
-		return true
-	case RealtimeFundingSourceOnChainTransactionNetworkTRON:
 		return true
 	default:
 		return false
@@ -9043,6 +9031,10 @@ func (e TransactionDirection) Valid() bool {
 
 // Defines values for TransactionFailureReason.
 const (
+	TransactionFailureReasonACCOUNTCANNOTRECEIVE        TransactionFailureReason = "ACCOUNT_CANNOT_RECEIVE"
+	TransactionFailureReasonACCOUNTINVALID              TransactionFailureReason = "ACCOUNT_INVALID"
+	TransactionFailureReasonCOLLECTIONFAILED            TransactionFailureReason = "COLLECTION_FAILED"
+	TransactionFailureReasonCOMPLIANCEREJECTED          TransactionFailureReason = "COMPLIANCE_REJECTED"
 	TransactionFailureReasonCOUNTERPARTYPOSTTXFAILED    TransactionFailureReason = "COUNTERPARTY_POST_TX_FAILED"
 	TransactionFailureReasonFUNDINGAMOUNTMISMATCH       TransactionFailureReason = "FUNDING_AMOUNT_MISMATCH"
 	TransactionFailureReasonLIGHTNINGPAYMENTFAILED      TransactionFailureReason = "LIGHTNING_PAYMENT_FAILED"
@@ -9052,9 +9044,11 @@ const (
 	TransactionFailureReasonOFFRAMPFAILED               TransactionFailureReason = "OFFRAMP_FAILED"
 	TransactionFailureReasonPAYMENTAPPROVALTIMEDOUT     TransactionFailureReason = "PAYMENT_APPROVAL_TIMED_OUT"
 	TransactionFailureReasonPAYMENTAPPROVALWEBHOOKERROR TransactionFailureReason = "PAYMENT_APPROVAL_WEBHOOK_ERROR"
+	TransactionFailureReasonPAYOUTRETURNED              TransactionFailureReason = "PAYOUT_RETURNED"
 	TransactionFailureReasonPAYREQUESTFAILED            TransactionFailureReason = "PAY_REQUEST_FAILED"
 	TransactionFailureReasonQUOTEEXECUTIONFAILED        TransactionFailureReason = "QUOTE_EXECUTION_FAILED"
 	TransactionFailureReasonQUOTEEXPIRED                TransactionFailureReason = "QUOTE_EXPIRED"
+	TransactionFailureReasonQUOTERATEUNAVAILABLE        TransactionFailureReason = "QUOTE_RATE_UNAVAILABLE"
 	TransactionFailureReasonSCANOTCOMPLETED             TransactionFailureReason = "SCA_NOT_COMPLETED"
 	TransactionFailureReasonUSERCANCELLATION            TransactionFailureReason = "USER_CANCELLATION"
 )
@@ -9062,6 +9056,14 @@ const (
 // Valid indicates whether the value is a known member of the TransactionFailureReason enum.
 func (e TransactionFailureReason) Valid() bool {
 	switch e {
+	case TransactionFailureReasonACCOUNTCANNOTRECEIVE:
+		return true
+	case TransactionFailureReasonACCOUNTINVALID:
+		return true
+	case TransactionFailureReasonCOLLECTIONFAILED:
+		return true
+	case TransactionFailureReasonCOMPLIANCEREJECTED:
+		return true
 	case TransactionFailureReasonCOUNTERPARTYPOSTTXFAILED:
 		return true
 	case TransactionFailureReasonFUNDINGAMOUNTMISMATCH:
@@ -9080,51 +9082,19 @@ func (e TransactionFailureReason) Valid() bool {
 		return true
 	case TransactionFailureReasonPAYMENTAPPROVALWEBHOOKERROR:
 		return true
+	case TransactionFailureReasonPAYOUTRETURNED:
+		return true
 	case TransactionFailureReasonPAYREQUESTFAILED:
 		return true
 	case TransactionFailureReasonQUOTEEXECUTIONFAILED:
 		return true
 	case TransactionFailureReasonQUOTEEXPIRED:
 		return true
+	case TransactionFailureReasonQUOTERATEUNAVAILABLE:
+		return true
 	case TransactionFailureReasonSCANOTCOMPLETED:
 		return true
 	case TransactionFailureReasonUSERCANCELLATION:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for TransactionPendingReason.
-const (
-	TransactionPendingReasonCOMPLIANCEREVIEW                TransactionPendingReason = "COMPLIANCE_REVIEW"
-	TransactionPendingReasonCOUNTERPARTYINFORMATIONREQUIRED TransactionPendingReason = "COUNTERPARTY_INFORMATION_REQUIRED"
-)
-
-// Valid indicates whether the value is a known member of the TransactionPendingReason enum.
-func (e TransactionPendingReason) Valid() bool {
-	switch e {
-	case TransactionPendingReasonCOMPLIANCEREVIEW:
-		return true
-	case TransactionPendingReasonCOUNTERPARTYINFORMATIONREQUIRED:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for TransactionRailSelectionMode.
-const (
-	TransactionRailSelectionModeAUTO   TransactionRailSelectionMode = "AUTO"
-	TransactionRailSelectionModeMANUAL TransactionRailSelectionMode = "MANUAL"
-)
-
-// Valid indicates whether the value is a known member of the TransactionRailSelectionMode enum.
-func (e TransactionRailSelectionMode) Valid() bool {
-	switch e {
-	case TransactionRailSelectionModeAUTO:
-		return true
-	case TransactionRailSelectionModeMANUAL:
 		return true
 	default:
 		return false
@@ -9173,60 +9143,6 @@ func (e TransactionType) Valid() bool {
 	case TransactionTypeINCOMING:
 		return true
 	case TransactionTypeOUTGOING:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for TransferOutRequestPurposeOfPayment.
-const (
-	TransferOutRequestPurposeOfPaymentDONATION           TransferOutRequestPurposeOfPayment = "DONATION"
-	TransferOutRequestPurposeOfPaymentEDUCATION          TransferOutRequestPurposeOfPayment = "EDUCATION"
-	TransferOutRequestPurposeOfPaymentFAMILYSUPPORT      TransferOutRequestPurposeOfPayment = "FAMILY_SUPPORT"
-	TransferOutRequestPurposeOfPaymentGIFT               TransferOutRequestPurposeOfPayment = "GIFT"
-	TransferOutRequestPurposeOfPaymentGOODSORSERVICES    TransferOutRequestPurposeOfPayment = "GOODS_OR_SERVICES"
-	TransferOutRequestPurposeOfPaymentHEALTHORMEDICAL    TransferOutRequestPurposeOfPayment = "HEALTH_OR_MEDICAL"
-	TransferOutRequestPurposeOfPaymentLOANPAYMENT        TransferOutRequestPurposeOfPayment = "LOAN_PAYMENT"
-	TransferOutRequestPurposeOfPaymentOTHER              TransferOutRequestPurposeOfPayment = "OTHER"
-	TransferOutRequestPurposeOfPaymentREALESTATEPURCHASE TransferOutRequestPurposeOfPayment = "REAL_ESTATE_PURCHASE"
-	TransferOutRequestPurposeOfPaymentSALARYPAYMENT      TransferOutRequestPurposeOfPayment = "SALARY_PAYMENT"
-	TransferOutRequestPurposeOfPaymentSELF               TransferOutRequestPurposeOfPayment = "SELF"
-	TransferOutRequestPurposeOfPaymentTAXPAYMENT         TransferOutRequestPurposeOfPayment = "TAX_PAYMENT"
-	TransferOutRequestPurposeOfPaymentTRAVEL             TransferOutRequestPurposeOfPayment = "TRAVEL"
-	TransferOutRequestPurposeOfPaymentUTILITYBILL        TransferOutRequestPurposeOfPayment = "UTILITY_BILL"
-)
-
-// Valid indicates whether the value is a known member of the TransferOutRequestPurposeOfPayment enum.
-func (e TransferOutRequestPurposeOfPayment) Valid() bool {
-	switch e {
-	case TransferOutRequestPurposeOfPaymentDONATION:
-		return true
-	case TransferOutRequestPurposeOfPaymentEDUCATION:
-		return true
-	case TransferOutRequestPurposeOfPaymentFAMILYSUPPORT:
-		return true
-	case TransferOutRequestPurposeOfPaymentGIFT:
-		return true
-	case TransferOutRequestPurposeOfPaymentGOODSORSERVICES:
-		return true
-	case TransferOutRequestPurposeOfPaymentHEALTHORMEDICAL:
-		return true
-	case TransferOutRequestPurposeOfPaymentLOANPAYMENT:
-		return true
-	case TransferOutRequestPurposeOfPaymentOTHER:
-		return true
-	case TransferOutRequestPurposeOfPaymentREALESTATEPURCHASE:
-		return true
-	case TransferOutRequestPurposeOfPaymentSALARYPAYMENT:
-		return true
-	case TransferOutRequestPurposeOfPaymentSELF:
-		return true
-	case TransferOutRequestPurposeOfPaymentTAXPAYMENT:
-		return true
-	case TransferOutRequestPurposeOfPaymentTRAVEL:
-		return true
-	case TransferOutRequestPurposeOfPaymentUTILITYBILL:
 		return true
 	default:
 		return false
@@ -9647,30 +9563,6 @@ const (
 func (e UmaAddressSourceSourceType) Valid() bool {
 	switch e {
 	case UmaAddressSourceSourceTypeUMAADDRESS:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for UmaInvoiceStatus.
-const (
-	UmaInvoiceStatusEXPIRED    UmaInvoiceStatus = "EXPIRED"
-	UmaInvoiceStatusPAID       UmaInvoiceStatus = "PAID"
-	UmaInvoiceStatusPENDING    UmaInvoiceStatus = "PENDING"
-	UmaInvoiceStatusPROCESSING UmaInvoiceStatus = "PROCESSING"
-)
-
-// Valid indicates whether the value is a known member of the UmaInvoiceStatus enum.
-func (e UmaInvoiceStatus) Valid() bool {
-	switch e {
-	case UmaInvoiceStatusEXPIRED:
-		return true
-	case UmaInvoiceStatusPAID:
-		return true
-	case UmaInvoiceStatusPENDING:
-		return true
-	case UmaInvoiceStatusPROCESSING:
 		return true
 	default:
 		return false
@@ -12125,24 +12017,6 @@ func (e GetTransactionTimelineParamsFormat) Valid() bool {
 	}
 }
 
-// Defines values for ListUmaInvoicesParamsSortOrder.
-const (
-	ListUmaInvoicesParamsSortOrderAsc  ListUmaInvoicesParamsSortOrder = "asc"
-	ListUmaInvoicesParamsSortOrderDesc ListUmaInvoicesParamsSortOrder = "desc"
-)
-
-// Valid indicates whether the value is a known member of the ListUmaInvoicesParamsSortOrder enum.
-func (e ListUmaInvoicesParamsSortOrder) Valid() bool {
-	switch e {
-	case ListUmaInvoicesParamsSortOrderAsc:
-		return true
-	case ListUmaInvoicesParamsSortOrderDesc:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for GetAvailableUmaProvidersParamsSortOrder.
 const (
 	GetAvailableUmaProvidersParamsSortOrderAsc  GetAvailableUmaProvidersParamsSortOrder = "asc"
@@ -12335,24 +12209,12 @@ type AccountPaymentDestination struct {
 	// DestinationType Type of this object.
 	DestinationType AccountPaymentDestinationDestinationType `json:"destinationType"`
 
-	// OnChainTransaction Transfer on a blockchain, once it is known.
-	OnChainTransaction *struct {
-		// Network The blockchain. LAYER2 is Spark.
-		Network AccountPaymentDestinationOnChainTransactionNetwork `json:"network"`
-
-		// TransactionHash Hash of the transaction on the blockchain.
-		TransactionHash string `json:"transactionHash"`
-	} `json:"onChainTransaction,omitempty"`
-
 	// PaymentRail Payment rail of a payout to a bank account or mobile wallet.
 	PaymentRail *string `json:"paymentRail,omitempty"`
 }
 
 // AccountPaymentDestinationDestinationType Type of this object.
 type AccountPaymentDestinationDestinationType string
-
-// AccountPaymentDestinationOnChainTransactionNetwork The blockchain. LAYER2 is Spark.
-type AccountPaymentDestinationOnChainTransactionNetwork string
 
 // AccountQuoteSource An internal account, or an external account that can be debited. Clients that do not send `sourceType` are accepted.
 type AccountQuoteSource struct {
@@ -12380,21 +12242,9 @@ type AccountSource struct {
 	// Currency Currency of the source or destination.
 	Currency string `json:"currency"`
 
-	// OnChainTransaction Transfer on a blockchain, once it is known.
-	OnChainTransaction *struct {
-		// Network The blockchain. LAYER2 is Spark.
-		Network AccountSourceOnChainTransactionNetwork `json:"network"`
-
-		// TransactionHash Hash of the transaction on the blockchain.
-		TransactionHash string `json:"transactionHash"`
-	} `json:"onChainTransaction,omitempty"`
-
 	// SourceType Type of this object.
 	SourceType AccountSourceSourceType `json:"sourceType"`
 }
-
-// AccountSourceOnChainTransactionNetwork The blockchain. LAYER2 is Spark.
-type AccountSourceOnChainTransactionNetwork string
 
 // AccountSourceSourceType Type of this object.
 type AccountSourceSourceType string
@@ -13167,9 +13017,6 @@ type AgentTransferDetails struct {
 
 	// PaymentRail TRANSFER_OUT only: the requested payment rail, if any.
 	PaymentRail *string `json:"paymentRail,omitempty"`
-
-	// RemittanceInformation TRANSFER_OUT that waits or has waited for approval only: what the beneficiary is to read.
-	RemittanceInformation *string `json:"remittanceInformation,omitempty"`
 
 	// SourceAccountID Id of the account that pays.
 	SourceAccountID string `json:"sourceAccountId"`
@@ -17576,9 +17423,9 @@ type IndividualBeneficiary struct {
 // IndividualBeneficiaryBeneficiaryType Type of this object.
 type IndividualBeneficiaryBeneficiaryType string
 
-// InrAccountCreateInfo An Indian account, by its UPI address.
+// InrAccountCreateInfo An Indian account, by its UPI address or by its number and branch.
 type InrAccountCreateInfo struct {
-	// AccountNumber The account number behind the UPI address, for the records.
+	// AccountNumber The account number: 9 to 18 digits.
 	AccountNumber *string `json:"accountNumber,omitempty"`
 
 	// AccountType Type of this object.
@@ -17590,11 +17437,14 @@ type InrAccountCreateInfo struct {
 	// Beneficiary Owner of the account.
 	Beneficiary InrAccountCreateInfo_Beneficiary `json:"beneficiary"`
 
-	// Ifsc The bank branch behind the UPI address.
+	// Ifsc The bank branch: its code of 11 characters.
 	Ifsc *string `json:"ifsc,omitempty"`
 
+	// Rail The only rail to use. NEFT and RTGS need accountNumber and ifsc, UPI needs vpa.
+	Rail *InrAccountCreateInfoRail `json:"rail,omitempty"`
+
 	// Vpa The UPI address (virtual payment address).
-	Vpa string `json:"vpa"`
+	Vpa *string `json:"vpa,omitempty"`
 }
 
 // InrAccountCreateInfoAccountType Type of this object.
@@ -17605,9 +17455,12 @@ type InrAccountCreateInfo_Beneficiary struct {
 	union json.RawMessage
 }
 
-// InrAccountInfo An Indian account, by its UPI address.
+// InrAccountCreateInfoRail The only rail to use. NEFT and RTGS need accountNumber and ifsc, UPI needs vpa.
+type InrAccountCreateInfoRail string
+
+// InrAccountInfo An Indian account, by its UPI address or by its number and branch.
 type InrAccountInfo struct {
-	// AccountNumber The account number behind the UPI address, for the records.
+	// AccountNumber The account number: 9 to 18 digits.
 	AccountNumber *string `json:"accountNumber,omitempty"`
 
 	// AccountType Type of this object.
@@ -17619,14 +17472,17 @@ type InrAccountInfo struct {
 	// Beneficiary Owner of the account.
 	Beneficiary InrAccountInfo_Beneficiary `json:"beneficiary"`
 
-	// Ifsc The bank branch behind the UPI address.
+	// Ifsc The bank branch: its code of 11 characters.
 	Ifsc *string `json:"ifsc,omitempty"`
 
 	// PaymentRails Payment rails that reach the account: of a wallet, its network. The service chooses one for each payment.
 	PaymentRails []string `json:"paymentRails"`
 
+	// Rail The only rail to use. NEFT and RTGS need accountNumber and ifsc, UPI needs vpa.
+	Rail *InrAccountInfoRail `json:"rail,omitempty"`
+
 	// Vpa The UPI address (virtual payment address).
-	Vpa string `json:"vpa"`
+	Vpa *string `json:"vpa,omitempty"`
 }
 
 // InrAccountInfoAccountType Type of this object.
@@ -17636,6 +17492,9 @@ type InrAccountInfoAccountType string
 type InrAccountInfo_Beneficiary struct {
 	union json.RawMessage
 }
+
+// InrAccountInfoRail The only rail to use. NEFT and RTGS need accountNumber and ifsc, UPI needs vpa.
+type InrAccountInfoRail string
 
 // Institution defines model for Institution.
 type Institution struct {
@@ -18499,17 +18358,6 @@ type LivenessChallenge struct {
 // LivenessChallengeMethod Type of this object.
 type LivenessChallengeMethod string
 
-// LookedUpInvoice defines model for LookedUpInvoice.
-type LookedUpInvoice struct {
-	Amount CurrencyAmount `json:"amount"`
-
-	// ExpiresAt Time from which the invoice can no longer be paid.
-	ExpiresAt time.Time `json:"expiresAt"`
-
-	// ID Id of the invoice.
-	ID string `json:"id"`
-}
-
 // MakeInput defines model for MakeInput.
 type MakeInput struct {
 	// Span Day (YYYY-MM-DD) or month (YYYY-MM) that is over, in UTC.
@@ -19110,9 +18958,6 @@ type PaymentAedAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentAedAccountAccountType `json:"accountType"`
 
-	// BankAddress Address of the bank, for payers that need it.
-	BankAddress *string `json:"bankAddress,omitempty"`
-
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -19121,9 +18966,6 @@ type PaymentAedAccount struct {
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
-
-	// Rail Fastest payment rail that reaches the account.
-	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19152,9 +18994,6 @@ type PaymentAltchainWallet struct {
 	// CryptoNetwork Network to send it on, as in the source of a quote.
 	CryptoNetwork *PaymentAltchainWalletCryptoNetwork `json:"cryptoNetwork,omitempty"`
 
-	// Network The blockchain, as in onChainTransaction.
-	Network *PaymentAltchainWalletNetwork `json:"network,omitempty"`
-
 	// VaspName Custodian that holds the wallet, by its name in GET /vasps. Omit it for a wallet whose owner holds the keys.
 	VaspName *string `json:"vaspName,omitempty"`
 }
@@ -19167,9 +19006,6 @@ type PaymentAltchainWalletAssetType string
 
 // PaymentAltchainWalletCryptoNetwork Network to send it on, as in the source of a quote.
 type PaymentAltchainWalletCryptoNetwork string
-
-// PaymentAltchainWalletNetwork The blockchain, as in onChainTransaction.
-type PaymentAltchainWalletNetwork string
 
 // PaymentBaseWallet A wallet on Base.
 type PaymentBaseWallet struct {
@@ -19185,9 +19021,6 @@ type PaymentBaseWallet struct {
 	// CryptoNetwork Network to send it on, as in the source of a quote.
 	CryptoNetwork *PaymentBaseWalletCryptoNetwork `json:"cryptoNetwork,omitempty"`
 
-	// Network The blockchain, as in onChainTransaction.
-	Network *PaymentBaseWalletNetwork `json:"network,omitempty"`
-
 	// VaspName Custodian that holds the wallet, by its name in GET /vasps. Omit it for a wallet whose owner holds the keys.
 	VaspName *string `json:"vaspName,omitempty"`
 }
@@ -19201,9 +19034,6 @@ type PaymentBaseWalletAssetType string
 // PaymentBaseWalletCryptoNetwork Network to send it on, as in the source of a quote.
 type PaymentBaseWalletCryptoNetwork string
 
-// PaymentBaseWalletNetwork The blockchain, as in onChainTransaction.
-type PaymentBaseWalletNetwork string
-
 // PaymentBdtAccount A Bangladeshi bank account or mobile wallet.
 type PaymentBdtAccount struct {
 	// AccountHolderName Name of the account holder.
@@ -19214,9 +19044,6 @@ type PaymentBdtAccount struct {
 
 	// AccountType Type of this object.
 	AccountType PaymentBdtAccountAccountType `json:"accountType"`
-
-	// BankAddress Address of the bank, for payers that need it.
-	BankAddress *string `json:"bankAddress,omitempty"`
 
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
@@ -19229,9 +19056,6 @@ type PaymentBdtAccount struct {
 
 	// PhoneNumber The phone number of the mobile money account, with country code.
 	PhoneNumber *string `json:"phoneNumber,omitempty"`
-
-	// Rail Fastest payment rail that reaches the account.
-	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19260,7 +19084,7 @@ type PaymentBitcoinL1 struct {
 	// CryptoNetwork Network to send it on, as in the source of a quote.
 	CryptoNetwork *PaymentBitcoinL1CryptoNetwork `json:"cryptoNetwork,omitempty"`
 
-	// Network The blockchain, as in onChainTransaction.
+	// Network Same as cryptoNetwork.
 	Network *PaymentBitcoinL1Network `json:"network,omitempty"`
 
 	// VaspName Custodian that holds the wallet, by its name in GET /vasps. Omit it for a wallet whose owner holds the keys.
@@ -19276,7 +19100,7 @@ type PaymentBitcoinL1AssetType string
 // PaymentBitcoinL1CryptoNetwork Network to send it on, as in the source of a quote.
 type PaymentBitcoinL1CryptoNetwork string
 
-// PaymentBitcoinL1Network The blockchain, as in onChainTransaction.
+// PaymentBitcoinL1Network Same as cryptoNetwork.
 type PaymentBitcoinL1Network string
 
 // PaymentBrlAccount A Brazilian account, reached by its PIX key.
@@ -19286,9 +19110,6 @@ type PaymentBrlAccount struct {
 
 	// AccountType Type of this object.
 	AccountType PaymentBrlAccountAccountType `json:"accountType"`
-
-	// BankAddress Address of the bank, for payers that need it.
-	BankAddress *string `json:"bankAddress,omitempty"`
 
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
@@ -19304,9 +19125,6 @@ type PaymentBrlAccount struct {
 
 	// QrCode PIX code to scan or copy. It contains the reference.
 	QrCode *string `json:"qrCode,omitempty"`
-
-	// Rail Fastest payment rail that reaches the account.
-	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19329,9 +19147,6 @@ type PaymentBwpAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentBwpAccountAccountType `json:"accountType"`
 
-	// BankAddress Address of the bank, for payers that need it.
-	BankAddress *string `json:"bankAddress,omitempty"`
-
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -19343,9 +19158,6 @@ type PaymentBwpAccount struct {
 
 	// Provider The mobile money operator.
 	Provider *string `json:"provider,omitempty"`
-
-	// Rail Fastest payment rail that reaches the account.
-	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19368,9 +19180,6 @@ type PaymentCadAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentCadAccountAccountType `json:"accountType"`
 
-	// BankAddress Address of the bank, for payers that need it.
-	BankAddress *string `json:"bankAddress,omitempty"`
-
 	// BankCode The institution number, 3 digits.
 	BankCode *string `json:"bankCode,omitempty"`
 
@@ -19382,9 +19191,6 @@ type PaymentCadAccount struct {
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
-
-	// Rail Fastest payment rail that reaches the account.
-	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19407,9 +19213,6 @@ type PaymentCnyAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentCnyAccountAccountType `json:"accountType"`
 
-	// BankAddress Address of the bank, for payers that need it.
-	BankAddress *string `json:"bankAddress,omitempty"`
-
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -19418,9 +19221,6 @@ type PaymentCnyAccount struct {
 
 	// PhoneNumber The phone number of the mobile money account, with country code.
 	PhoneNumber *string `json:"phoneNumber,omitempty"`
-
-	// Rail Fastest payment rail that reaches the account.
-	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19446,9 +19246,6 @@ type PaymentCopAccount struct {
 	// BankAccountType The type of the bank account: checking or savings.
 	BankAccountType *string `json:"bankAccountType,omitempty"`
 
-	// BankAddress Address of the bank, for payers that need it.
-	BankAddress *string `json:"bankAddress,omitempty"`
-
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -19460,9 +19257,6 @@ type PaymentCopAccount struct {
 
 	// PhoneNumber The phone number of the mobile money account, with country code.
 	PhoneNumber *string `json:"phoneNumber,omitempty"`
-
-	// Rail Fastest payment rail that reaches the account.
-	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19487,9 +19281,6 @@ type PaymentDkkAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentDkkAccountAccountType `json:"accountType"`
 
-	// BankAddress Address of the bank, for payers that need it.
-	BankAddress *string `json:"bankAddress,omitempty"`
-
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -19498,9 +19289,6 @@ type PaymentDkkAccount struct {
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
-
-	// Rail Fastest payment rail that reaches the account.
-	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19526,9 +19314,6 @@ type PaymentEgpAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentEgpAccountAccountType `json:"accountType"`
 
-	// BankAddress Address of the bank, for payers that need it.
-	BankAddress *string `json:"bankAddress,omitempty"`
-
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -19540,9 +19325,6 @@ type PaymentEgpAccount struct {
 
 	// PhoneNumber The phone number of the mobile money account, with country code.
 	PhoneNumber *string `json:"phoneNumber,omitempty"`
-
-	// Rail Fastest payment rail that reaches the account.
-	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19583,9 +19365,6 @@ type PaymentEthereumWallet struct {
 	// CryptoNetwork Network to send it on, as in the source of a quote.
 	CryptoNetwork *PaymentEthereumWalletCryptoNetwork `json:"cryptoNetwork,omitempty"`
 
-	// Network The blockchain, as in onChainTransaction.
-	Network *PaymentEthereumWalletNetwork `json:"network,omitempty"`
-
 	// VaspName Custodian that holds the wallet, by its name in GET /vasps. Omit it for a wallet whose owner holds the keys.
 	VaspName *string `json:"vaspName,omitempty"`
 }
@@ -19599,9 +19378,6 @@ type PaymentEthereumWalletAssetType string
 // PaymentEthereumWalletCryptoNetwork Network to send it on, as in the source of a quote.
 type PaymentEthereumWalletCryptoNetwork string
 
-// PaymentEthereumWalletNetwork The blockchain, as in onChainTransaction.
-type PaymentEthereumWalletNetwork string
-
 // PaymentEurAccount A euro account in a SEPA country, which is given by its IBAN.
 type PaymentEurAccount struct {
 	// AccountHolderName Name of the account holder.
@@ -19609,9 +19385,6 @@ type PaymentEurAccount struct {
 
 	// AccountType Type of this object.
 	AccountType PaymentEurAccountAccountType `json:"accountType"`
-
-	// BankAddress Address of the bank, for payers that need it.
-	BankAddress *string `json:"bankAddress,omitempty"`
 
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
@@ -19621,9 +19394,6 @@ type PaymentEurAccount struct {
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
-
-	// Rail Fastest payment rail that reaches the account.
-	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19649,17 +19419,11 @@ type PaymentGbpAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentGbpAccountAccountType `json:"accountType"`
 
-	// BankAddress Address of the bank, for payers that need it.
-	BankAddress *string `json:"bankAddress,omitempty"`
-
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
-
-	// Rail Fastest payment rail that reaches the account.
-	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19685,9 +19449,6 @@ type PaymentGhsAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentGhsAccountAccountType `json:"accountType"`
 
-	// BankAddress Address of the bank, for payers that need it.
-	BankAddress *string `json:"bankAddress,omitempty"`
-
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -19696,9 +19457,6 @@ type PaymentGhsAccount struct {
 
 	// PhoneNumber The phone number of the mobile money account, with country code.
 	PhoneNumber *string `json:"phoneNumber,omitempty"`
-
-	// Rail Fastest payment rail that reaches the account.
-	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19724,17 +19482,11 @@ type PaymentGtqAccount struct {
 	// BankAccountType The type of the bank account: checking or savings.
 	BankAccountType *string `json:"bankAccountType,omitempty"`
 
-	// BankAddress Address of the bank, for payers that need it.
-	BankAddress *string `json:"bankAddress,omitempty"`
-
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
-
-	// Rail Fastest payment rail that reaches the account.
-	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19757,17 +19509,11 @@ type PaymentHkdAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentHkdAccountAccountType `json:"accountType"`
 
-	// BankAddress Address of the bank, for payers that need it.
-	BankAddress *string `json:"bankAddress,omitempty"`
-
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
-
-	// Rail Fastest payment rail that reaches the account.
-	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19790,9 +19536,6 @@ type PaymentHtgAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentHtgAccountAccountType `json:"accountType"`
 
-	// BankAddress Address of the bank, for payers that need it.
-	BankAddress *string `json:"bankAddress,omitempty"`
-
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -19801,9 +19544,6 @@ type PaymentHtgAccount struct {
 
 	// PhoneNumber The phone number of the mobile money account, with country code.
 	PhoneNumber *string `json:"phoneNumber,omitempty"`
-
-	// Rail Fastest payment rail that reaches the account.
-	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19826,9 +19566,6 @@ type PaymentIdrAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentIdrAccountAccountType `json:"accountType"`
 
-	// BankAddress Address of the bank, for payers that need it.
-	BankAddress *string `json:"bankAddress,omitempty"`
-
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -19837,9 +19574,6 @@ type PaymentIdrAccount struct {
 
 	// PhoneNumber The owner's phone number.
 	PhoneNumber *string `json:"phoneNumber,omitempty"`
-
-	// Rail Fastest payment rail that reaches the account.
-	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19854,30 +19588,27 @@ type PaymentIdrAccount struct {
 // PaymentIdrAccountAccountType Type of this object.
 type PaymentIdrAccountAccountType string
 
-// PaymentInrAccount An Indian account, by its UPI address.
+// PaymentInrAccount An Indian account, by its UPI address or by its number and branch.
 type PaymentInrAccount struct {
 	// AccountHolderName Name of the account holder.
 	AccountHolderName *string `json:"accountHolderName,omitempty"`
 
-	// AccountNumber The account number behind the UPI address, for the records.
+	// AccountNumber The account number: 9 to 18 digits.
 	AccountNumber *string `json:"accountNumber,omitempty"`
 
 	// AccountType Type of this object.
 	AccountType PaymentInrAccountAccountType `json:"accountType"`
 
-	// BankAddress Address of the bank, for payers that need it.
-	BankAddress *string `json:"bankAddress,omitempty"`
-
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
 
-	// Ifsc The bank branch behind the UPI address.
+	// Ifsc The bank branch: its code of 11 characters.
 	Ifsc *string `json:"ifsc,omitempty"`
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
 
-	// Rail Fastest payment rail that reaches the account.
+	// Rail The only rail to use. NEFT and RTGS need accountNumber and ifsc, UPI needs vpa.
 	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
@@ -19919,9 +19650,6 @@ type PaymentJmdAccount struct {
 	// BankAccountType The type of the bank account: checking or savings.
 	BankAccountType *string `json:"bankAccountType,omitempty"`
 
-	// BankAddress Address of the bank, for payers that need it.
-	BankAddress *string `json:"bankAddress,omitempty"`
-
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -19930,9 +19658,6 @@ type PaymentJmdAccount struct {
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
-
-	// Rail Fastest payment rail that reaches the account.
-	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19952,9 +19677,6 @@ type PaymentKesAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentKesAccountAccountType `json:"accountType"`
 
-	// BankAddress Address of the bank, for payers that need it.
-	BankAddress *string `json:"bankAddress,omitempty"`
-
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -19966,9 +19688,6 @@ type PaymentKesAccount struct {
 
 	// Provider The mobile money operator.
 	Provider *string `json:"provider,omitempty"`
-
-	// Rail Fastest payment rail that reaches the account.
-	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19994,9 +19713,6 @@ type PaymentLayer2Wallet struct {
 	// CryptoNetwork Network to send it on, as in the source of a quote.
 	CryptoNetwork *PaymentLayer2WalletCryptoNetwork `json:"cryptoNetwork,omitempty"`
 
-	// Network The blockchain, as in onChainTransaction.
-	Network *PaymentLayer2WalletNetwork `json:"network,omitempty"`
-
 	// VaspName Custodian that holds the wallet, by its name in GET /vasps. Omit it for a wallet whose owner holds the keys.
 	VaspName *string `json:"vaspName,omitempty"`
 }
@@ -20009,9 +19725,6 @@ type PaymentLayer2WalletAssetType string
 
 // PaymentLayer2WalletCryptoNetwork Network to send it on, as in the source of a quote.
 type PaymentLayer2WalletCryptoNetwork string
-
-// PaymentLayer2WalletNetwork The blockchain, as in onChainTransaction.
-type PaymentLayer2WalletNetwork string
 
 // PaymentLightning A payee on the Lightning network: exactly one of a one-time invoice, a reusable offer and an address.
 type PaymentLightning struct {
@@ -20051,9 +19764,6 @@ type PaymentMwkAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentMwkAccountAccountType `json:"accountType"`
 
-	// BankAddress Address of the bank, for payers that need it.
-	BankAddress *string `json:"bankAddress,omitempty"`
-
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -20065,9 +19775,6 @@ type PaymentMwkAccount struct {
 
 	// Provider The mobile money operator.
 	Provider *string `json:"provider,omitempty"`
-
-	// Rail Fastest payment rail that reaches the account.
-	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -20087,9 +19794,6 @@ type PaymentMxnAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentMxnAccountAccountType `json:"accountType"`
 
-	// BankAddress Address of the bank, for payers that need it.
-	BankAddress *string `json:"bankAddress,omitempty"`
-
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -20098,9 +19802,6 @@ type PaymentMxnAccount struct {
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
-
-	// Rail Fastest payment rail that reaches the account.
-	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -20123,17 +19824,11 @@ type PaymentMyrAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentMyrAccountAccountType `json:"accountType"`
 
-	// BankAddress Address of the bank, for payers that need it.
-	BankAddress *string `json:"bankAddress,omitempty"`
-
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
-
-	// Rail Fastest payment rail that reaches the account.
-	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -20159,17 +19854,11 @@ type PaymentNgnAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentNgnAccountAccountType `json:"accountType"`
 
-	// BankAddress Address of the bank, for payers that need it.
-	BankAddress *string `json:"bankAddress,omitempty"`
-
 	// BankName The bank: bankName or displayName of an institution of GET /discoveries, exactly.
 	BankName *string `json:"bankName,omitempty"`
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
-
-	// Rail Fastest payment rail that reaches the account.
-	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -20192,17 +19881,11 @@ type PaymentPhpAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentPhpAccountAccountType `json:"accountType"`
 
-	// BankAddress Address of the bank, for payers that need it.
-	BankAddress *string `json:"bankAddress,omitempty"`
-
 	// BankName The bank: bankName or displayName of an institution of GET /discoveries, exactly.
 	BankName *string `json:"bankName,omitempty"`
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
-
-	// Rail Fastest payment rail that reaches the account.
-	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -20225,9 +19908,6 @@ type PaymentPkrAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentPkrAccountAccountType `json:"accountType"`
 
-	// BankAddress Address of the bank, for payers that need it.
-	BankAddress *string `json:"bankAddress,omitempty"`
-
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -20240,9 +19920,6 @@ type PaymentPkrAccount struct {
 	// PhoneNumber The phone number of the mobile money account, with country code.
 	PhoneNumber *string `json:"phoneNumber,omitempty"`
 
-	// Rail Fastest payment rail that reaches the account.
-	Rail *string `json:"rail,omitempty"`
-
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
 
@@ -20252,6 +19929,33 @@ type PaymentPkrAccount struct {
 
 // PaymentPkrAccountAccountType Type of this object.
 type PaymentPkrAccountAccountType string
+
+// PaymentPlasmaWallet A wallet on Plasma.
+type PaymentPlasmaWallet struct {
+	// AccountType Type of this object.
+	AccountType PaymentPlasmaWalletAccountType `json:"accountType"`
+
+	// Address The wallet's address.
+	Address *string `json:"address,omitempty"`
+
+	// AssetType Asset to send.
+	AssetType *PaymentPlasmaWalletAssetType `json:"assetType,omitempty"`
+
+	// CryptoNetwork Network to send it on, as in the source of a quote.
+	CryptoNetwork *PaymentPlasmaWalletCryptoNetwork `json:"cryptoNetwork,omitempty"`
+
+	// VaspName Custodian that holds the wallet, by its name in GET /vasps. Omit it for a wallet whose owner holds the keys.
+	VaspName *string `json:"vaspName,omitempty"`
+}
+
+// PaymentPlasmaWalletAccountType Type of this object.
+type PaymentPlasmaWalletAccountType string
+
+// PaymentPlasmaWalletAssetType Asset to send.
+type PaymentPlasmaWalletAssetType string
+
+// PaymentPlasmaWalletCryptoNetwork Network to send it on, as in the source of a quote.
+type PaymentPlasmaWalletCryptoNetwork string
 
 // PaymentPolygonWallet A wallet on Polygon.
 type PaymentPolygonWallet struct {
@@ -20267,9 +19971,6 @@ type PaymentPolygonWallet struct {
 	// CryptoNetwork Network to send it on, as in the source of a quote.
 	CryptoNetwork *PaymentPolygonWalletCryptoNetwork `json:"cryptoNetwork,omitempty"`
 
-	// Network The blockchain, as in onChainTransaction.
-	Network *PaymentPolygonWalletNetwork `json:"network,omitempty"`
-
 	// VaspName Custodian that holds the wallet, by its name in GET /vasps. Omit it for a wallet whose owner holds the keys.
 	VaspName *string `json:"vaspName,omitempty"`
 }
@@ -20283,9 +19984,6 @@ type PaymentPolygonWalletAssetType string
 // PaymentPolygonWalletCryptoNetwork Network to send it on, as in the source of a quote.
 type PaymentPolygonWalletCryptoNetwork string
 
-// PaymentPolygonWalletNetwork The blockchain, as in onChainTransaction.
-type PaymentPolygonWalletNetwork string
-
 // PaymentRwfAccount A mobile money account in Rwanda.
 type PaymentRwfAccount struct {
 	// AccountHolderName Name of the account holder.
@@ -20293,9 +19991,6 @@ type PaymentRwfAccount struct {
 
 	// AccountType Type of this object.
 	AccountType PaymentRwfAccountAccountType `json:"accountType"`
-
-	// BankAddress Address of the bank, for payers that need it.
-	BankAddress *string `json:"bankAddress,omitempty"`
 
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
@@ -20308,9 +20003,6 @@ type PaymentRwfAccount struct {
 
 	// Provider The mobile money operator.
 	Provider *string `json:"provider,omitempty"`
-
-	// Rail Fastest payment rail that reaches the account.
-	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -20333,17 +20025,11 @@ type PaymentSgdAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentSgdAccountAccountType `json:"accountType"`
 
-	// BankAddress Address of the bank, for payers that need it.
-	BankAddress *string `json:"bankAddress,omitempty"`
-
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
-
-	// Rail Fastest payment rail that reaches the account.
-	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -20372,9 +20058,6 @@ type PaymentSlvAccount struct {
 	// BankAccountType The type of the bank account: checking or savings.
 	BankAccountType *string `json:"bankAccountType,omitempty"`
 
-	// BankAddress Address of the bank, for payers that need it.
-	BankAddress *string `json:"bankAddress,omitempty"`
-
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -20383,9 +20066,6 @@ type PaymentSlvAccount struct {
 
 	// PhoneNumber The phone number of the mobile money account, with country code.
 	PhoneNumber *string `json:"phoneNumber,omitempty"`
-
-	// Rail Fastest payment rail that reaches the account.
-	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -20413,7 +20093,7 @@ type PaymentSwiftAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentSwiftAccountAccountType `json:"accountType"`
 
-	// BankAddress Address of the bank, for payers that need it.
+	// BankAddress Address of the bank.
 	BankAddress *string `json:"bankAddress,omitempty"`
 
 	// BankName The bank or wallet operator, as named by GET /discoveries.
@@ -20427,9 +20107,6 @@ type PaymentSwiftAccount struct {
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
-
-	// Rail Fastest payment rail that reaches the account.
-	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -20455,17 +20132,11 @@ type PaymentThbAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentThbAccountAccountType `json:"accountType"`
 
-	// BankAddress Address of the bank, for payers that need it.
-	BankAddress *string `json:"bankAddress,omitempty"`
-
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
-
-	// Rail Fastest payment rail that reaches the account.
-	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -20494,9 +20165,6 @@ type PaymentTronWallet struct {
 	// CryptoNetwork Network to send it on, as in the source of a quote.
 	CryptoNetwork *PaymentTronWalletCryptoNetwork `json:"cryptoNetwork,omitempty"`
 
-	// Network The blockchain, as in onChainTransaction.
-	Network *PaymentTronWalletNetwork `json:"network,omitempty"`
-
 	// VaspName Custodian that holds the wallet, by its name in GET /vasps. Omit it for a wallet whose owner holds the keys.
 	VaspName *string `json:"vaspName,omitempty"`
 }
@@ -20510,9 +20178,6 @@ type PaymentTronWalletAssetType string
 // PaymentTronWalletCryptoNetwork Network to send it on, as in the source of a quote.
 type PaymentTronWalletCryptoNetwork string
 
-// PaymentTronWalletNetwork The blockchain, as in onChainTransaction.
-type PaymentTronWalletNetwork string
-
 // PaymentTzsAccount A mobile money account in Tanzania.
 type PaymentTzsAccount struct {
 	// AccountHolderName Name of the account holder.
@@ -20520,9 +20185,6 @@ type PaymentTzsAccount struct {
 
 	// AccountType Type of this object.
 	AccountType PaymentTzsAccountAccountType `json:"accountType"`
-
-	// BankAddress Address of the bank, for payers that need it.
-	BankAddress *string `json:"bankAddress,omitempty"`
 
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
@@ -20535,9 +20197,6 @@ type PaymentTzsAccount struct {
 
 	// Provider The mobile money operator.
 	Provider *string `json:"provider,omitempty"`
-
-	// Rail Fastest payment rail that reaches the account.
-	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -20557,9 +20216,6 @@ type PaymentUgxAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentUgxAccountAccountType `json:"accountType"`
 
-	// BankAddress Address of the bank, for payers that need it.
-	BankAddress *string `json:"bankAddress,omitempty"`
-
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -20571,9 +20227,6 @@ type PaymentUgxAccount struct {
 
 	// Provider The mobile money operator.
 	Provider *string `json:"provider,omitempty"`
-
-	// Rail Fastest payment rail that reaches the account.
-	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -20599,7 +20252,7 @@ type PaymentUsAccount struct {
 	// BankAccountType The type of the bank account: checking or savings.
 	BankAccountType *string `json:"bankAccountType,omitempty"`
 
-	// BankAddress Address of the bank, for payers that need it.
+	// BankAddress Address of the bank.
 	BankAddress *string `json:"bankAddress,omitempty"`
 
 	// BankName The bank.
@@ -20616,9 +20269,6 @@ type PaymentUsAccount struct {
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
-
-	// Rail Fastest payment rail that reaches the account.
-	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -20644,17 +20294,11 @@ type PaymentVndAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentVndAccountAccountType `json:"accountType"`
 
-	// BankAddress Address of the bank, for payers that need it.
-	BankAddress *string `json:"bankAddress,omitempty"`
-
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
-
-	// Rail Fastest payment rail that reaches the account.
-	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -20677,9 +20321,6 @@ type PaymentXafAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentXafAccountAccountType `json:"accountType"`
 
-	// BankAddress Address of the bank, for payers that need it.
-	BankAddress *string `json:"bankAddress,omitempty"`
-
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -20691,9 +20332,6 @@ type PaymentXafAccount struct {
 
 	// Provider The mobile money operator.
 	Provider *string `json:"provider,omitempty"`
-
-	// Rail Fastest payment rail that reaches the account.
-	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -20716,9 +20354,6 @@ type PaymentXofAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentXofAccountAccountType `json:"accountType"`
 
-	// BankAddress Address of the bank, for payers that need it.
-	BankAddress *string `json:"bankAddress,omitempty"`
-
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -20730,9 +20365,6 @@ type PaymentXofAccount struct {
 
 	// Provider The mobile money operator.
 	Provider *string `json:"provider,omitempty"`
-
-	// Rail Fastest payment rail that reaches the account.
-	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -20758,17 +20390,11 @@ type PaymentZarAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentZarAccountAccountType `json:"accountType"`
 
-	// BankAddress Address of the bank, for payers that need it.
-	BankAddress *string `json:"bankAddress,omitempty"`
-
 	// BankName The bank: bankName or displayName of an institution of GET /discoveries, exactly.
 	BankName *string `json:"bankName,omitempty"`
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
-
-	// Rail Fastest payment rail that reaches the account.
-	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -20788,9 +20414,6 @@ type PaymentZmwAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentZmwAccountAccountType `json:"accountType"`
 
-	// BankAddress Address of the bank, for payers that need it.
-	BankAddress *string `json:"bankAddress,omitempty"`
-
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -20802,9 +20425,6 @@ type PaymentZmwAccount struct {
 
 	// Provider The mobile money operator.
 	Provider *string `json:"provider,omitempty"`
-
-	// Rail Fastest payment rail that reaches the account.
-	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -20954,6 +20574,55 @@ type PkrAccountInfoAccountType string
 
 // PkrAccountInfo_Beneficiary Owner of the account.
 type PkrAccountInfo_Beneficiary struct {
+	union json.RawMessage
+}
+
+// PlasmaWalletCreateInfo A wallet on Plasma.
+type PlasmaWalletCreateInfo struct {
+	// AccountType Type of this object.
+	AccountType PlasmaWalletCreateInfoAccountType `json:"accountType"`
+
+	// Address The wallet's address.
+	Address string `json:"address"`
+
+	// Beneficiary Owner of the wallet. Required of a THIRD_PARTY where the travel rule applies.
+	Beneficiary *PlasmaWalletCreateInfo_Beneficiary `json:"beneficiary,omitempty"`
+
+	// VaspName Custodian that holds the wallet, by its name in GET /vasps. Omit it for a wallet whose owner holds the keys.
+	VaspName *string `json:"vaspName,omitempty"`
+}
+
+// PlasmaWalletCreateInfoAccountType Type of this object.
+type PlasmaWalletCreateInfoAccountType string
+
+// PlasmaWalletCreateInfo_Beneficiary Owner of the wallet. Required of a THIRD_PARTY where the travel rule applies.
+type PlasmaWalletCreateInfo_Beneficiary struct {
+	union json.RawMessage
+}
+
+// PlasmaWalletInfo A wallet on Plasma.
+type PlasmaWalletInfo struct {
+	// AccountType Type of this object.
+	AccountType PlasmaWalletInfoAccountType `json:"accountType"`
+
+	// Address The wallet's address.
+	Address string `json:"address"`
+
+	// Beneficiary Owner of the wallet. Required of a THIRD_PARTY where the travel rule applies.
+	Beneficiary *PlasmaWalletInfo_Beneficiary `json:"beneficiary,omitempty"`
+
+	// PaymentRails Payment rails that reach the account: of a wallet, its network. The service chooses one for each payment.
+	PaymentRails []string `json:"paymentRails"`
+
+	// VaspName Custodian that holds the wallet, by its name in GET /vasps. Omit it for a wallet whose owner holds the keys.
+	VaspName *string `json:"vaspName,omitempty"`
+}
+
+// PlasmaWalletInfoAccountType Type of this object.
+type PlasmaWalletInfoAccountType string
+
+// PlasmaWalletInfo_Beneficiary Owner of the wallet. Required of a THIRD_PARTY where the travel rule applies.
+type PlasmaWalletInfo_Beneficiary struct {
 	union json.RawMessage
 }
 
@@ -21437,14 +21106,11 @@ type Quote struct {
 	PlatformFeesIncluded *int64 `json:"platformFeesIncluded,omitempty"`
 
 	// QuoteID Same as id.
-	QuoteID           string      `json:"quoteId"`
-	RateDetails       RateDetails `json:"rateDetails"`
-	ReceivingCurrency Currency    `json:"receivingCurrency"`
-
-	// RemittanceInformation What the beneficiary reads about the payment.
-	RemittanceInformation *string       `json:"remittanceInformation,omitempty"`
-	ScaChallenge          *ScaChallenge `json:"scaChallenge,omitempty"`
-	SendingCurrency       Currency      `json:"sendingCurrency"`
+	QuoteID           string        `json:"quoteId"`
+	RateDetails       RateDetails   `json:"rateDetails"`
+	ReceivingCurrency Currency      `json:"receivingCurrency"`
+	ScaChallenge      *ScaChallenge `json:"scaChallenge,omitempty"`
+	SendingCurrency   Currency      `json:"sendingCurrency"`
 
 	// Source Source of the funds.
 	Source PaymentSource `json:"source"`
@@ -21535,9 +21201,6 @@ type QuoteRequest struct {
 
 	// PurposeOfPayment Purpose of the payment. Required for payments to accounts in India and Nigeria.
 	PurposeOfPayment *QuoteRequestPurposeOfPayment `json:"purposeOfPayment,omitempty"`
-
-	// RemittanceInformation What the beneficiary reads about the payment, on the rails that carry a text. Without it they carry your description.
-	RemittanceInformation *string `json:"remittanceInformation,omitempty"`
 
 	// ScaFactor Factor with which the payer will authorise the payment, if it has to. Defaults to the first that it has. TOTP is not accepted for payments.
 	ScaFactor *QuoteRequestScaFactor `json:"scaFactor,omitempty"`
@@ -21646,18 +21309,6 @@ type RealtimeFundingQuoteSourceSourceType string
 
 // RealtimeFundingSource Just-in-time funding.
 type RealtimeFundingSource struct {
-	// AccountHolderName Name of the payer. This and the following are present once money was received, as far as the bank or partner has said them.
-	AccountHolderName *string `json:"accountHolderName,omitempty"`
-
-	// AccountIdentifier Number of the account that it came from, or its address: the last characters.
-	AccountIdentifier *string `json:"accountIdentifier,omitempty"`
-
-	// BankIdentifier BIC of the payer's bank, or its number in the payment system.
-	BankIdentifier *string `json:"bankIdentifier,omitempty"`
-
-	// BankName Name of the payer's bank.
-	BankName *string `json:"bankName,omitempty"`
-
 	// CryptoNetwork Blockchain that a stablecoin is paid on.
 	CryptoNetwork *string `json:"cryptoNetwork,omitempty"`
 
@@ -21667,33 +21318,9 @@ type RealtimeFundingSource struct {
 	// CustomerID Customer who pays. Omitted if your platform pays.
 	CustomerID *string `json:"customerId,omitempty"`
 
-	// EndToEndID Id that the payer has given to the payment.
-	EndToEndID *string `json:"endToEndId,omitempty"`
-
-	// OnChainTransaction Transfer on a blockchain, once it is known.
-	OnChainTransaction *struct {
-		// Network The blockchain. LAYER2 is Spark.
-		Network RealtimeFundingSourceOnChainTransactionNetwork `json:"network"`
-
-		// TransactionHash Hash of the transaction on the blockchain.
-		TransactionHash string `json:"transactionHash"`
-	} `json:"onChainTransaction,omitempty"`
-
-	// PaymentRail Payment rail on which it was received.
-	PaymentRail *string `json:"paymentRail,omitempty"`
-
-	// RemittanceInformation What the payer wrote.
-	RemittanceInformation *string `json:"remittanceInformation,omitempty"`
-
 	// SourceType Type of this object.
 	SourceType RealtimeFundingSourceSourceType `json:"sourceType"`
-
-	// TraceNumber Id of the payment in the payment system.
-	TraceNumber *string `json:"traceNumber,omitempty"`
 }
-
-// RealtimeFundingSourceOnChainTransactionNetwork The blockchain. LAYER2 is Spark.
-type RealtimeFundingSourceOnChainTransactionNetwork string
 
 // RealtimeFundingSourceSourceType Type of this object.
 type RealtimeFundingSourceSourceType string
@@ -21967,7 +21594,6 @@ type ReceiverLookupResponse struct {
 
 	// SupportedCurrencies Currencies that the receiver accepts, preferred currency first.
 	SupportedCurrencies []ReceivingCurrency `json:"supportedCurrencies"`
-	UmaInvoice          *LookedUpInvoice    `json:"umaInvoice,omitempty"`
 }
 
 // ReceivingCurrency defines model for ReceivingCurrency.
@@ -22198,10 +21824,6 @@ type ReconciliationDetailsFormat string
 type ReconciliationInstructions struct {
 	// Reference Reference in the memo of the payment.
 	Reference string `json:"reference"`
-
-	// TransactionHash Hash of the transfer on a blockchain, as in onChainTransaction of the source or destination, which replaces it.
-	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
-	TransactionHash *string `json:"transactionHash,omitempty"`
 }
 
 // ReconciliationRun defines model for ReconciliationRun.
@@ -22823,38 +22445,13 @@ type SandboxFundRequest struct {
 	Amount int64 `json:"amount"`
 }
 
-// SandboxOriginator defines model for SandboxOriginator.
-type SandboxOriginator struct {
-	// AccountHolderName Name of the payer.
-	AccountHolderName *string `json:"accountHolderName,omitempty"`
-
-	// AccountIdentifier Number of the payer's account. Transactions show the last characters.
-	AccountIdentifier *string `json:"accountIdentifier,omitempty"`
-
-	// BankIdentifier BIC of the payer's bank, or its number in the payment system.
-	BankIdentifier *string `json:"bankIdentifier,omitempty"`
-
-	// BankName Name of the payer's bank.
-	BankName *string `json:"bankName,omitempty"`
-
-	// EndToEndID Id that the payer has given to the payment.
-	EndToEndID *string `json:"endToEndId,omitempty"`
-
-	// RemittanceInformation What the payer wrote.
-	RemittanceInformation *string `json:"remittanceInformation,omitempty"`
-
-	// TraceNumber Id of the payment in the payment system.
-	TraceNumber *string `json:"traceNumber,omitempty"`
-}
-
 // SandboxSendRequest defines model for SandboxSendRequest.
 type SandboxSendRequest struct {
 	// CurrencyAmount Amount of the payment, in the smallest unit. Required for an account. Defaults to the exact amount of the quote; send another amount to test an incorrect payment.
 	CurrencyAmount *int64 `json:"currencyAmount,omitempty"`
 
 	// CurrencyCode Currency of the payment: the sending currency of the quote, or the currency of the account.
-	CurrencyCode string             `json:"currencyCode"`
-	Originator   *SandboxOriginator `json:"originator,omitempty"`
+	CurrencyCode string `json:"currencyCode"`
 
 	// QuoteID Id of the quote to pay. Required unless reference is given.
 	QuoteID *string `json:"quoteId,omitempty"`
@@ -23587,7 +23184,7 @@ type Transaction struct {
 	// ExpectedSettlementAt OUTGOING only: time by which the beneficiary is expected to have the funds, by the cut-off and the business days of the rail. Present once a payout has been handed over and has not settled at once.
 	ExpectedSettlementAt *time.Time `json:"expectedSettlementAt,omitempty"`
 
-	// FailureReason FAILED only: reason of the failure. SCA_NOT_COMPLETED: the payer has not authorised the payment before its quote expired; no money has moved. PAY_REQUEST_FAILED: your platform rejected an incoming payment. LIMIT_EXCEEDED: the money arrived when a limit of the operator was used up, and is refunded. USER_CANCELLATION: it was cancelled before it had left, by you or by the user.
+	// FailureReason FAILED only: reason of the failure. SCA_NOT_COMPLETED: the payer has not authorised the payment before its quote expired; no money has moved. PAYOUT_RETURNED: the bank of the beneficiary returned it. ACCOUNT_INVALID: the account does not exist, or is closed. ACCOUNT_CANNOT_RECEIVE: the account does not take it. COMPLIANCE_REJECTED: a bank or partner refused it because of the law. QUOTE_RATE_UNAVAILABLE: a partner that converts has no rate any more. COLLECTION_FAILED: the external account of a transfer in could not be debited. PAY_REQUEST_FAILED: your platform rejected an incoming payment. LIMIT_EXCEEDED: the money arrived when a limit of the operator was used up, and is refunded. USER_CANCELLATION: it was cancelled before it had left, by you or by the user.
 	FailureReason *TransactionFailureReason `json:"failureReason,omitempty"`
 
 	// Fees OUTGOING only: fees included in sentAmount, in the smallest unit of the sending currency: of the service and of the platform.
@@ -23605,12 +23202,6 @@ type Transaction struct {
 	// PaymentInstructions Ways to fund the transaction just in time.
 	PaymentInstructions *[]PaymentInstructions `json:"paymentInstructions,omitempty"`
 
-	// PaymentRail OUTGOING only: payment rail of the payout, as of the destination.
-	PaymentRail *string `json:"paymentRail,omitempty"`
-
-	// PendingReason PENDING and PROCESSING only: why the payment waits for somebody. COMPLIANCE_REVIEW: an operator of the service reviews it before it leaves. COUNTERPARTY_INFORMATION_REQUIRED: approve it with receiverCustomerInfo, which the sending institution requires.
-	PendingReason *TransactionPendingReason `json:"pendingReason,omitempty"`
-
 	// PlatformCustomerID Your id for the customer. Empty for transactions of your platform.
 	PlatformCustomerID string `json:"platformCustomerId"`
 
@@ -23618,11 +23209,8 @@ type Transaction struct {
 	PlatformFees *int64 `json:"platformFees,omitempty"`
 
 	// QuoteID Id of the quote of the transaction.
-	QuoteID *string `json:"quoteId,omitempty"`
-
-	// RailSelectionMode OUTGOING to a bank account or mobile wallet only: whether the service has chosen the payment rail, or your request. Omitted for payments of before September 2026.
-	RailSelectionMode *TransactionRailSelectionMode `json:"railSelectionMode,omitempty"`
-	RateDetails       *RateDetails                  `json:"rateDetails,omitempty"`
+	QuoteID     *string      `json:"quoteId,omitempty"`
+	RateDetails *RateDetails `json:"rateDetails,omitempty"`
 
 	// ReceiptDeliveryConfirmedAt Time at which you have given the payer a receipt, as you have confirmed it.
 	ReceiptDeliveryConfirmedAt *time.Time     `json:"receiptDeliveryConfirmedAt,omitempty"`
@@ -23636,9 +23224,6 @@ type Transaction struct {
 	// RejectionReason FAILED only, of an incoming payment that was not approved: why, in words. It is the reason that your platform gave, or what its approval lacked.
 	RejectionReason *string `json:"rejectionReason,omitempty"`
 
-	// RemittanceInformation OUTGOING only: what the beneficiary reads about the payment, as you have given it.
-	RemittanceInformation *string `json:"remittanceInformation,omitempty"`
-
 	// RequestedReceiverCustomerInfoFields Only in the INCOMING_PAYMENT.PENDING webhook: information about the receiver that the sending institution requires and the service does not have.
 	RequestedReceiverCustomerInfoFields *[]CustomerInfoField `json:"requestedReceiverCustomerInfoFields,omitempty"`
 
@@ -23648,9 +23233,6 @@ type Transaction struct {
 
 	// SettledAt Time the beneficiary received the funds. Absent before.
 	SettledAt *time.Time `json:"settledAt,omitempty"`
-
-	// SettlementTimelineSeconds OUTGOING only: seconds from createdAt to expectedSettlementAt.
-	SettlementTimelineSeconds *int64 `json:"settlementTimelineSeconds,omitempty"`
 
 	// Source Source of the funds.
 	Source PaymentSource `json:"source"`
@@ -23672,14 +23254,8 @@ type Transaction struct {
 // TransactionDirection CREDIT if the customer receives, as INCOMING payments, and DEBIT if the customer sends.
 type TransactionDirection string
 
-// TransactionFailureReason FAILED only: reason of the failure. SCA_NOT_COMPLETED: the payer has not authorised the payment before its quote expired; no money has moved. PAY_REQUEST_FAILED: your platform rejected an incoming payment. LIMIT_EXCEEDED: the money arrived when a limit of the operator was used up, and is refunded. USER_CANCELLATION: it was cancelled before it had left, by you or by the user.
+// TransactionFailureReason FAILED only: reason of the failure. SCA_NOT_COMPLETED: the payer has not authorised the payment before its quote expired; no money has moved. PAYOUT_RETURNED: the bank of the beneficiary returned it. ACCOUNT_INVALID: the account does not exist, or is closed. ACCOUNT_CANNOT_RECEIVE: the account does not take it. COMPLIANCE_REJECTED: a bank or partner refused it because of the law. QUOTE_RATE_UNAVAILABLE: a partner that converts has no rate any more. COLLECTION_FAILED: the external account of a transfer in could not be debited. PAY_REQUEST_FAILED: your platform rejected an incoming payment. LIMIT_EXCEEDED: the money arrived when a limit of the operator was used up, and is refunded. USER_CANCELLATION: it was cancelled before it had left, by you or by the user.
 type TransactionFailureReason string
-
-// TransactionPendingReason PENDING and PROCESSING only: why the payment waits for somebody. COMPLIANCE_REVIEW: an operator of the service reviews it before it leaves. COUNTERPARTY_INFORMATION_REQUIRED: approve it with receiverCustomerInfo, which the sending institution requires.
-type TransactionPendingReason string
-
-// TransactionRailSelectionMode OUTGOING to a bank account or mobile wallet only: whether the service has chosen the payment rail, or your request. Omitted for payments of before September 2026.
-type TransactionRailSelectionMode string
 
 // TransactionStatus Status of the transaction. PENDING: awaiting funding. PENDING_AUTHORIZATION: the payer has to authorise it, with POST /quotes/{quoteId}/authorize. PROCESSING: being delivered. COMPLETED: delivered. FAILED: not delivered. EXPIRED: not funded in time. A COMPLETED transaction becomes FAILED if the beneficiary's bank returns the payment.
 type TransactionStatus string
@@ -23725,19 +23301,10 @@ type TransferOutDestination struct {
 // TransferOutRequest defines model for TransferOutRequest.
 type TransferOutRequest struct {
 	// Amount Amount, in the smallest unit of the currency.
-	Amount      int64                  `json:"amount"`
-	Destination TransferOutDestination `json:"destination"`
-
-	// PurposeOfPayment Purpose of the payment, for partners that ask for it.
-	PurposeOfPayment *TransferOutRequestPurposeOfPayment `json:"purposeOfPayment,omitempty"`
-
-	// RemittanceInformation What the beneficiary reads about the payment, on the rails that carry a text.
-	RemittanceInformation *string                  `json:"remittanceInformation,omitempty"`
-	Source                InternalAccountReference `json:"source"`
+	Amount      int64                    `json:"amount"`
+	Destination TransferOutDestination   `json:"destination"`
+	Source      InternalAccountReference `json:"source"`
 }
-
-// TransferOutRequestPurposeOfPayment Purpose of the payment, for partners that ask for it.
-type TransferOutRequestPurposeOfPayment string
 
 // Translation defines model for Translation.
 type Translation struct {
@@ -24287,80 +23854,6 @@ type UmaAddressSource struct {
 
 // UmaAddressSourceSourceType Type of this object.
 type UmaAddressSourceSourceType string
-
-// UmaInvoice defines model for UmaInvoice.
-type UmaInvoice struct {
-	Amount CurrencyAmount `json:"amount"`
-
-	// CreatedAt Time the invoice was issued or arrived here.
-	CreatedAt time.Time `json:"createdAt"`
-
-	// ExpiresAt Time from which it can no longer be paid.
-	ExpiresAt time.Time `json:"expiresAt"`
-
-	// ID Id of the invoice.
-	ID string `json:"id"`
-
-	// Invoice The invoice, for a link (uma://…) or a QR code, and to look it up: GET /receiver/uma/{invoice}.
-	Invoice string `json:"invoice"`
-
-	// ReceiverCustomerID Id of your customer who is paid. Omitted if another provider has issued the invoice.
-	ReceiverCustomerID *string `json:"receiverCustomerId,omitempty"`
-
-	// ReceiverUmaAddress UMA address of who is paid.
-	ReceiverUmaAddress string `json:"receiverUmaAddress"`
-
-	// SenderCustomerID Id of your customer who is asked to pay, or has a quote.
-	SenderCustomerID *string `json:"senderCustomerId,omitempty"`
-
-	// SenderUmaAddress UMA address of who is asked to pay. Omitted if anybody may.
-	SenderUmaAddress *string `json:"senderUmaAddress,omitempty"`
-
-	// Status Status. PENDING: it can be paid. PROCESSING: a quote or a payment of it is under way. PAID: it was paid, which is possible once. EXPIRED: it can no longer be paid.
-	Status UmaInvoiceStatus `json:"status"`
-
-	// TransactionID Id of its last payment.
-	TransactionID *string `json:"transactionId,omitempty"`
-}
-
-// UmaInvoiceStatus Status. PENDING: it can be paid. PROCESSING: a quote or a payment of it is under way. PAID: it was paid, which is possible once. EXPIRED: it can no longer be paid.
-type UmaInvoiceStatus string
-
-// UmaInvoiceListResponse defines model for UmaInvoiceListResponse.
-type UmaInvoiceListResponse struct {
-	// Data Items of the page.
-	Data []UmaInvoice `json:"data"`
-
-	// HasMore Whether there are more items.
-	HasMore bool `json:"hasMore"`
-
-	// NextCursor Cursor of the next page. Only if hasMore is true.
-	NextCursor *string `json:"nextCursor,omitempty"`
-
-	// TotalCount Total number of items on all pages: exact up to 10,000, unless totalCountIsMinimum is true.
-	TotalCount *int64 `json:"totalCount,omitempty"`
-
-	// TotalCountIsMinimum Only if true: there are at least totalCount items, and counting stopped because there are more than 10,000 or the filter leaves out too many.
-	TotalCountIsMinimum *bool `json:"totalCountIsMinimum,omitempty"`
-}
-
-// UmaInvoiceRequest defines model for UmaInvoiceRequest.
-type UmaInvoiceRequest struct {
-	// Amount Amount that the customer receives, in the smallest unit of the currency.
-	Amount int64 `json:"amount"`
-
-	// Currency Currency that the customer receives.
-	Currency string `json:"currency"`
-
-	// CustomerID Id of the customer who is paid.
-	CustomerID string `json:"customerId"`
-
-	// ExpiresAt Time from which the invoice can no longer be paid, from a minute to 30 days ahead. Default: a day.
-	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
-
-	// SenderUmaAddress UMA address of who is asked to pay. The invoice is sent to that provider. Omit it if anybody may pay.
-	SenderUmaAddress *string `json:"senderUmaAddress,omitempty"`
-}
 
 // UmaProvider defines model for UmaProvider.
 type UmaProvider struct {
@@ -27233,33 +26726,6 @@ type CreateTransferOutParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
-// ListUmaInvoicesParams defines parameters for ListUmaInvoices.
-type ListUmaInvoicesParams struct {
-	// Limit Maximum number of items to return.
-	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
-
-	// Cursor Cursor of the page: nextCursor of the previous page.
-	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
-
-	// SortOrder Sort order by creation time: asc is oldest first.
-	SortOrder *ListUmaInvoicesParamsSortOrder `form:"sortOrder,omitempty" json:"sortOrder,omitempty"`
-
-	// ReceiverCustomerID Id of your customer who is paid.
-	ReceiverCustomerID *string `form:"receiverCustomerId,omitempty" json:"receiverCustomerId,omitempty"`
-
-	// SenderCustomerID Id of your customer who is asked to pay, or has a quote.
-	SenderCustomerID *string `form:"senderCustomerId,omitempty" json:"senderCustomerId,omitempty"`
-}
-
-// ListUmaInvoicesParamsSortOrder defines parameters for ListUmaInvoices.
-type ListUmaInvoicesParamsSortOrder string
-
-// CreateUmaInvoiceParams defines parameters for CreateUmaInvoice.
-type CreateUmaInvoiceParams struct {
-	// IdempotencyKey Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.
-	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
-}
-
 // GetAvailableUmaProvidersParams defines parameters for GetAvailableUmaProviders.
 type GetAvailableUmaProvidersParams struct {
 	// Limit Maximum number of items to return.
@@ -27634,9 +27100,6 @@ type CreateTransferInJSONRequestBody = TransferInRequest
 
 // CreateTransferOutJSONRequestBody defines body for CreateTransferOut for application/json ContentType.
 type CreateTransferOutJSONRequestBody = TransferOutRequest
-
-// CreateUmaInvoiceJSONRequestBody defines body for CreateUmaInvoice for application/json ContentType.
-type CreateUmaInvoiceJSONRequestBody = UmaInvoiceRequest
 
 // CreateVerificationJSONRequestBody defines body for CreateVerification for application/json ContentType.
 type CreateVerificationJSONRequestBody = VerificationRequest
@@ -29698,6 +29161,32 @@ func (t *AccountCreateInfo) MergePkrAccountCreateInfo(v PkrAccountCreateInfo) er
 	return err
 }
 
+// AsPlasmaWalletCreateInfo returns the union data inside the AccountCreateInfo as a PlasmaWalletCreateInfo
+func (t AccountCreateInfo) AsPlasmaWalletCreateInfo() (PlasmaWalletCreateInfo, error) {
+	var body PlasmaWalletCreateInfo
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromPlasmaWalletCreateInfo overwrites any union data inside the AccountCreateInfo as the provided PlasmaWalletCreateInfo
+func (t *AccountCreateInfo) FromPlasmaWalletCreateInfo(v PlasmaWalletCreateInfo) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergePlasmaWalletCreateInfo performs a merge with any union data inside the AccountCreateInfo, using the provided PlasmaWalletCreateInfo
+func (t *AccountCreateInfo) MergePlasmaWalletCreateInfo(v PlasmaWalletCreateInfo) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
 // AsPolygonWalletCreateInfo returns the union data inside the AccountCreateInfo as a PolygonWalletCreateInfo
 func (t AccountCreateInfo) AsPolygonWalletCreateInfo() (PolygonWalletCreateInfo, error) {
 	var body PolygonWalletCreateInfo
@@ -30166,6 +29655,8 @@ func (t AccountCreateInfo) ValueByDiscriminator() (interface{}, error) {
 		return t.AsPhpAccountCreateInfo()
 	case "PKR_ACCOUNT":
 		return t.AsPkrAccountCreateInfo()
+	case "PLASMA_WALLET":
+		return t.AsPlasmaWalletCreateInfo()
 	case "POLYGON_WALLET":
 		return t.AsPolygonWalletCreateInfo()
 	case "RWF_ACCOUNT":
@@ -31019,6 +30510,32 @@ func (t *AccountInfo) MergePkrAccountInfo(v PkrAccountInfo) error {
 	return err
 }
 
+// AsPlasmaWalletInfo returns the union data inside the AccountInfo as a PlasmaWalletInfo
+func (t AccountInfo) AsPlasmaWalletInfo() (PlasmaWalletInfo, error) {
+	var body PlasmaWalletInfo
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromPlasmaWalletInfo overwrites any union data inside the AccountInfo as the provided PlasmaWalletInfo
+func (t *AccountInfo) FromPlasmaWalletInfo(v PlasmaWalletInfo) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergePlasmaWalletInfo performs a merge with any union data inside the AccountInfo, using the provided PlasmaWalletInfo
+func (t *AccountInfo) MergePlasmaWalletInfo(v PlasmaWalletInfo) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
 // AsPolygonWalletInfo returns the union data inside the AccountInfo as a PolygonWalletInfo
 func (t AccountInfo) AsPolygonWalletInfo() (PolygonWalletInfo, error) {
 	var body PolygonWalletInfo
@@ -31487,6 +31004,8 @@ func (t AccountInfo) ValueByDiscriminator() (interface{}, error) {
 		return t.AsPhpAccountInfo()
 	case "PKR_ACCOUNT":
 		return t.AsPkrAccountInfo()
+	case "PLASMA_WALLET":
+		return t.AsPlasmaWalletInfo()
 	case "POLYGON_WALLET":
 		return t.AsPolygonWalletInfo()
 	case "RWF_ACCOUNT":
@@ -37651,6 +37170,32 @@ func (t *PaymentAccountInfo) MergePaymentPkrAccount(v PaymentPkrAccount) error {
 	return err
 }
 
+// AsPaymentPlasmaWallet returns the union data inside the PaymentAccountInfo as a PaymentPlasmaWallet
+func (t PaymentAccountInfo) AsPaymentPlasmaWallet() (PaymentPlasmaWallet, error) {
+	var body PaymentPlasmaWallet
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromPaymentPlasmaWallet overwrites any union data inside the PaymentAccountInfo as the provided PaymentPlasmaWallet
+func (t *PaymentAccountInfo) FromPaymentPlasmaWallet(v PaymentPlasmaWallet) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergePaymentPlasmaWallet performs a merge with any union data inside the PaymentAccountInfo, using the provided PaymentPlasmaWallet
+func (t *PaymentAccountInfo) MergePaymentPlasmaWallet(v PaymentPlasmaWallet) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
 // AsPaymentPolygonWallet returns the union data inside the PaymentAccountInfo as a PaymentPolygonWallet
 func (t PaymentAccountInfo) AsPaymentPolygonWallet() (PaymentPolygonWallet, error) {
 	var body PaymentPolygonWallet
@@ -38147,6 +37692,8 @@ func (t PaymentAccountInfo) ValueByDiscriminator() (interface{}, error) {
 		return t.AsPaymentPhpAccount()
 	case "PKR_ACCOUNT":
 		return t.AsPaymentPkrAccount()
+	case "PLASMA_WALLET":
+		return t.AsPaymentPlasmaWallet()
 	case "POLYGON_WALLET":
 		return t.AsPaymentPolygonWallet()
 	case "RWF_ACCOUNT":
@@ -38754,6 +38301,184 @@ func (t PkrAccountInfo_Beneficiary) MarshalJSON() ([]byte, error) {
 }
 
 func (t *PkrAccountInfo_Beneficiary) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsWalletIndividualBeneficiary returns the union data inside the PlasmaWalletCreateInfo_Beneficiary as a WalletIndividualBeneficiary
+func (t PlasmaWalletCreateInfo_Beneficiary) AsWalletIndividualBeneficiary() (WalletIndividualBeneficiary, error) {
+	var body WalletIndividualBeneficiary
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromWalletIndividualBeneficiary overwrites any union data inside the PlasmaWalletCreateInfo_Beneficiary as the provided WalletIndividualBeneficiary
+func (t *PlasmaWalletCreateInfo_Beneficiary) FromWalletIndividualBeneficiary(v WalletIndividualBeneficiary) error {
+	v.BeneficiaryType = "INDIVIDUAL"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeWalletIndividualBeneficiary performs a merge with any union data inside the PlasmaWalletCreateInfo_Beneficiary, using the provided WalletIndividualBeneficiary
+func (t *PlasmaWalletCreateInfo_Beneficiary) MergeWalletIndividualBeneficiary(v WalletIndividualBeneficiary) error {
+	v.BeneficiaryType = "INDIVIDUAL"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsBusinessBeneficiary returns the union data inside the PlasmaWalletCreateInfo_Beneficiary as a BusinessBeneficiary
+func (t PlasmaWalletCreateInfo_Beneficiary) AsBusinessBeneficiary() (BusinessBeneficiary, error) {
+	var body BusinessBeneficiary
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromBusinessBeneficiary overwrites any union data inside the PlasmaWalletCreateInfo_Beneficiary as the provided BusinessBeneficiary
+func (t *PlasmaWalletCreateInfo_Beneficiary) FromBusinessBeneficiary(v BusinessBeneficiary) error {
+	v.BeneficiaryType = "BUSINESS"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeBusinessBeneficiary performs a merge with any union data inside the PlasmaWalletCreateInfo_Beneficiary, using the provided BusinessBeneficiary
+func (t *PlasmaWalletCreateInfo_Beneficiary) MergeBusinessBeneficiary(v BusinessBeneficiary) error {
+	v.BeneficiaryType = "BUSINESS"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t PlasmaWalletCreateInfo_Beneficiary) Discriminator() (string, error) {
+	var discriminator struct {
+		Discriminator string `json:"beneficiaryType"`
+	}
+	err := json.Unmarshal(t.union, &discriminator)
+	return discriminator.Discriminator, err
+}
+
+func (t PlasmaWalletCreateInfo_Beneficiary) ValueByDiscriminator() (interface{}, error) {
+	discriminator, err := t.Discriminator()
+	if err != nil {
+		return nil, err
+	}
+	switch discriminator {
+	case "BUSINESS":
+		return t.AsBusinessBeneficiary()
+	case "INDIVIDUAL":
+		return t.AsWalletIndividualBeneficiary()
+	default:
+		return nil, errors.New("unknown discriminator value: " + discriminator)
+	}
+}
+
+func (t PlasmaWalletCreateInfo_Beneficiary) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *PlasmaWalletCreateInfo_Beneficiary) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsWalletIndividualBeneficiary returns the union data inside the PlasmaWalletInfo_Beneficiary as a WalletIndividualBeneficiary
+func (t PlasmaWalletInfo_Beneficiary) AsWalletIndividualBeneficiary() (WalletIndividualBeneficiary, error) {
+	var body WalletIndividualBeneficiary
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromWalletIndividualBeneficiary overwrites any union data inside the PlasmaWalletInfo_Beneficiary as the provided WalletIndividualBeneficiary
+func (t *PlasmaWalletInfo_Beneficiary) FromWalletIndividualBeneficiary(v WalletIndividualBeneficiary) error {
+	v.BeneficiaryType = "INDIVIDUAL"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeWalletIndividualBeneficiary performs a merge with any union data inside the PlasmaWalletInfo_Beneficiary, using the provided WalletIndividualBeneficiary
+func (t *PlasmaWalletInfo_Beneficiary) MergeWalletIndividualBeneficiary(v WalletIndividualBeneficiary) error {
+	v.BeneficiaryType = "INDIVIDUAL"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsBusinessBeneficiary returns the union data inside the PlasmaWalletInfo_Beneficiary as a BusinessBeneficiary
+func (t PlasmaWalletInfo_Beneficiary) AsBusinessBeneficiary() (BusinessBeneficiary, error) {
+	var body BusinessBeneficiary
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromBusinessBeneficiary overwrites any union data inside the PlasmaWalletInfo_Beneficiary as the provided BusinessBeneficiary
+func (t *PlasmaWalletInfo_Beneficiary) FromBusinessBeneficiary(v BusinessBeneficiary) error {
+	v.BeneficiaryType = "BUSINESS"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeBusinessBeneficiary performs a merge with any union data inside the PlasmaWalletInfo_Beneficiary, using the provided BusinessBeneficiary
+func (t *PlasmaWalletInfo_Beneficiary) MergeBusinessBeneficiary(v BusinessBeneficiary) error {
+	v.BeneficiaryType = "BUSINESS"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t PlasmaWalletInfo_Beneficiary) Discriminator() (string, error) {
+	var discriminator struct {
+		Discriminator string `json:"beneficiaryType"`
+	}
+	err := json.Unmarshal(t.union, &discriminator)
+	return discriminator.Discriminator, err
+}
+
+func (t PlasmaWalletInfo_Beneficiary) ValueByDiscriminator() (interface{}, error) {
+	discriminator, err := t.Discriminator()
+	if err != nil {
+		return nil, err
+	}
+	switch discriminator {
+	case "BUSINESS":
+		return t.AsBusinessBeneficiary()
+	case "INDIVIDUAL":
+		return t.AsWalletIndividualBeneficiary()
+	default:
+		return nil, errors.New("unknown discriminator value: " + discriminator)
+	}
+}
+
+func (t PlasmaWalletInfo_Beneficiary) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *PlasmaWalletInfo_Beneficiary) UnmarshalJSON(b []byte) error {
 	err := t.union.UnmarshalJSON(b)
 	return err
 }
@@ -43290,17 +43015,6 @@ type ClientInterface interface {
 
 	CreateTransferOut(ctx context.Context, params *CreateTransferOutParams, body CreateTransferOutJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListUmaInvoices request
-	ListUmaInvoices(ctx context.Context, params *ListUmaInvoicesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// CreateUmaInvoiceWithBody request with any body
-	CreateUmaInvoiceWithBody(ctx context.Context, params *CreateUmaInvoiceParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	CreateUmaInvoice(ctx context.Context, params *CreateUmaInvoiceParams, body CreateUmaInvoiceJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
-
-	// GetUmaInvoice request
-	GetUmaInvoice(ctx context.Context, umaInvoiceID string, reqEditors ...RequestEditorFn) (*http.Response, error)
-
 	// GetAvailableUmaProviders request
 	GetAvailableUmaProviders(ctx context.Context, params *GetAvailableUmaProvidersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -46889,54 +46603,6 @@ func (c *Client) CreateTransferOutWithBody(ctx context.Context, params *CreateTr
 
 func (c *Client) CreateTransferOut(ctx context.Context, params *CreateTransferOutParams, body CreateTransferOutJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewCreateTransferOutRequest(c.Server, params, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-func (c *Client) ListUmaInvoices(ctx context.Context, params *ListUmaInvoicesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListUmaInvoicesRequest(c.Server, params)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-func (c *Client) CreateUmaInvoiceWithBody(ctx context.Context, params *CreateUmaInvoiceParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewCreateUmaInvoiceRequestWithBody(c.Server, params, contentType, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-func (c *Client) CreateUmaInvoice(ctx context.Context, params *CreateUmaInvoiceParams, body CreateUmaInvoiceJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewCreateUmaInvoiceRequest(c.Server, params, body)
-	if err != nil {
-		return nil, err
-	}
-	req = req.WithContext(ctx)
-	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
-		return nil, err
-	}
-	return c.Client.Do(req)
-}
-
-func (c *Client) GetUmaInvoice(ctx context.Context, umaInvoiceID string, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetUmaInvoiceRequest(c.Server, umaInvoiceID)
 	if err != nil {
 		return nil, err
 	}
@@ -61222,197 +60888,6 @@ func NewCreateTransferOutRequestWithBody(server string, params *CreateTransferOu
 	return req, nil
 }
 
-// NewListUmaInvoicesRequest generates requests for ListUmaInvoices
-func NewListUmaInvoicesRequest(server string, params *ListUmaInvoicesParams) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/uma-invoices")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	if params != nil {
-		// queryValues collects non-styled parameters (passthrough, JSON)
-		// that are safe to round-trip through url.Values.Encode().
-		queryValues := queryURL.Query()
-		// rawQueryFragments collects pre-encoded query fragments from
-		// styled parameters, preserving literal commas as delimiters
-		// per the OpenAPI spec (e.g. "color=blue,black,brown").
-		var rawQueryFragments []string
-
-		if params.Limit != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.Cursor != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.SortOrder != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "sortOrder", *params.SortOrder, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.ReceiverCustomerID != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "receiverCustomerId", *params.ReceiverCustomerID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if params.SenderCustomerID != nil {
-
-			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "senderCustomerId", *params.SenderCustomerID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-				return nil, err
-			} else {
-				for _, qp := range strings.Split(queryFrag, "&") {
-					rawQueryFragments = append(rawQueryFragments, qp)
-				}
-			}
-
-		}
-
-		if encoded := queryValues.Encode(); encoded != "" {
-			rawQueryFragments = append(rawQueryFragments, encoded)
-		}
-		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
-// NewCreateUmaInvoiceRequest calls the generic CreateUmaInvoice builder with application/json body
-func NewCreateUmaInvoiceRequest(server string, params *CreateUmaInvoiceParams, body CreateUmaInvoiceJSONRequestBody) (*http.Request, error) {
-	var bodyReader io.Reader
-	buf, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	bodyReader = bytes.NewReader(buf)
-	return NewCreateUmaInvoiceRequestWithBody(server, params, "application/json", bodyReader)
-}
-
-// NewCreateUmaInvoiceRequestWithBody generates requests for CreateUmaInvoice with any type of body
-func NewCreateUmaInvoiceRequestWithBody(server string, params *CreateUmaInvoiceParams, contentType string, body io.Reader) (*http.Request, error) {
-	var err error
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/uma-invoices")
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
-	if err != nil {
-		return nil, err
-	}
-
-	req.Header.Add("Content-Type", contentType)
-
-	if params != nil {
-
-		if params.IdempotencyKey != nil {
-			var headerParam0 string
-
-			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-			if err != nil {
-				return nil, err
-			}
-
-			req.Header.Set("Idempotency-Key", headerParam0)
-		}
-
-	}
-
-	return req, nil
-}
-
-// NewGetUmaInvoiceRequest generates requests for GetUmaInvoice
-func NewGetUmaInvoiceRequest(server string, umaInvoiceID string) (*http.Request, error) {
-	var err error
-
-	var pathParam0 string
-
-	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "umaInvoiceId", umaInvoiceID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
-	if err != nil {
-		return nil, err
-	}
-
-	serverURL, err := url.Parse(server)
-	if err != nil {
-		return nil, err
-	}
-
-	operationPath := fmt.Sprintf("/uma-invoices/%s", pathParam0)
-	if operationPath[0] == '/' {
-		operationPath = "." + operationPath
-	}
-
-	queryURL, err := serverURL.Parse(operationPath)
-	if err != nil {
-		return nil, err
-	}
-
-	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-
-	return req, nil
-}
-
 // NewGetAvailableUmaProvidersRequest generates requests for GetAvailableUmaProviders
 func NewGetAvailableUmaProvidersRequest(server string, params *GetAvailableUmaProvidersParams) (*http.Request, error) {
 	var err error
@@ -63051,17 +62526,6 @@ type ClientWithResponsesInterface interface {
 	CreateTransferOutWithBodyWithResponse(ctx context.Context, params *CreateTransferOutParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateTransferOutResponse, error)
 
 	CreateTransferOutWithResponse(ctx context.Context, params *CreateTransferOutParams, body CreateTransferOutJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateTransferOutResponse, error)
-
-	// ListUmaInvoicesWithResponse request
-	ListUmaInvoicesWithResponse(ctx context.Context, params *ListUmaInvoicesParams, reqEditors ...RequestEditorFn) (*ListUmaInvoicesResponse, error)
-
-	// CreateUmaInvoiceWithBodyWithResponse request with any body
-	CreateUmaInvoiceWithBodyWithResponse(ctx context.Context, params *CreateUmaInvoiceParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateUmaInvoiceResponse, error)
-
-	CreateUmaInvoiceWithResponse(ctx context.Context, params *CreateUmaInvoiceParams, body CreateUmaInvoiceJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateUmaInvoiceResponse, error)
-
-	// GetUmaInvoiceWithResponse request
-	GetUmaInvoiceWithResponse(ctx context.Context, umaInvoiceID string, reqEditors ...RequestEditorFn) (*GetUmaInvoiceResponse, error)
 
 	// GetAvailableUmaProvidersWithResponse request
 	GetAvailableUmaProvidersWithResponse(ctx context.Context, params *GetAvailableUmaProvidersParams, reqEditors ...RequestEditorFn) (*GetAvailableUmaProvidersResponse, error)
@@ -68263,7 +67727,6 @@ type CreateQuoteResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	JSON201      *Quote
-	JSON202      *Quote
 }
 
 // Status returns HTTPResponse.Status
@@ -69540,96 +69003,6 @@ func (r CreateTransferOutResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r CreateTransferOutResponse) ContentType() string {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.Header.Get("Content-Type")
-	}
-	return ""
-}
-
-type ListUmaInvoicesResponse struct {
-	Body         []byte
-	HTTPResponse *http.Response
-	JSON200      *UmaInvoiceListResponse
-}
-
-// Status returns HTTPResponse.Status
-func (r ListUmaInvoicesResponse) Status() string {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.Status
-	}
-	return http.StatusText(0)
-}
-
-// StatusCode returns HTTPResponse.StatusCode
-func (r ListUmaInvoicesResponse) StatusCode() int {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.StatusCode
-	}
-	return 0
-}
-
-// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r ListUmaInvoicesResponse) ContentType() string {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.Header.Get("Content-Type")
-	}
-	return ""
-}
-
-type CreateUmaInvoiceResponse struct {
-	Body         []byte
-	HTTPResponse *http.Response
-	JSON201      *UmaInvoice
-}
-
-// Status returns HTTPResponse.Status
-func (r CreateUmaInvoiceResponse) Status() string {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.Status
-	}
-	return http.StatusText(0)
-}
-
-// StatusCode returns HTTPResponse.StatusCode
-func (r CreateUmaInvoiceResponse) StatusCode() int {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.StatusCode
-	}
-	return 0
-}
-
-// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r CreateUmaInvoiceResponse) ContentType() string {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.Header.Get("Content-Type")
-	}
-	return ""
-}
-
-type GetUmaInvoiceResponse struct {
-	Body         []byte
-	HTTPResponse *http.Response
-	JSON200      *UmaInvoice
-}
-
-// Status returns HTTPResponse.Status
-func (r GetUmaInvoiceResponse) Status() string {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.Status
-	}
-	return http.StatusText(0)
-}
-
-// StatusCode returns HTTPResponse.StatusCode
-func (r GetUmaInvoiceResponse) StatusCode() int {
-	if r.HTTPResponse != nil {
-		return r.HTTPResponse.StatusCode
-	}
-	return 0
-}
-
-// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r GetUmaInvoiceResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -72605,41 +71978,6 @@ func (c *ClientWithResponses) CreateTransferOutWithResponse(ctx context.Context,
 		return nil, err
 	}
 	return ParseCreateTransferOutResponse(rsp)
-}
-
-// ListUmaInvoicesWithResponse request returning *ListUmaInvoicesResponse
-func (c *ClientWithResponses) ListUmaInvoicesWithResponse(ctx context.Context, params *ListUmaInvoicesParams, reqEditors ...RequestEditorFn) (*ListUmaInvoicesResponse, error) {
-	rsp, err := c.ListUmaInvoices(ctx, params, reqEditors...)
-	if err != nil {
-		return nil, err
-	}
-	return ParseListUmaInvoicesResponse(rsp)
-}
-
-// CreateUmaInvoiceWithBodyWithResponse request with arbitrary body returning *CreateUmaInvoiceResponse
-func (c *ClientWithResponses) CreateUmaInvoiceWithBodyWithResponse(ctx context.Context, params *CreateUmaInvoiceParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateUmaInvoiceResponse, error) {
-	rsp, err := c.CreateUmaInvoiceWithBody(ctx, params, contentType, body, reqEditors...)
-	if err != nil {
-		return nil, err
-	}
-	return ParseCreateUmaInvoiceResponse(rsp)
-}
-
-func (c *ClientWithResponses) CreateUmaInvoiceWithResponse(ctx context.Context, params *CreateUmaInvoiceParams, body CreateUmaInvoiceJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateUmaInvoiceResponse, error) {
-	rsp, err := c.CreateUmaInvoice(ctx, params, body, reqEditors...)
-	if err != nil {
-		return nil, err
-	}
-	return ParseCreateUmaInvoiceResponse(rsp)
-}
-
-// GetUmaInvoiceWithResponse request returning *GetUmaInvoiceResponse
-func (c *ClientWithResponses) GetUmaInvoiceWithResponse(ctx context.Context, umaInvoiceID string, reqEditors ...RequestEditorFn) (*GetUmaInvoiceResponse, error) {
-	rsp, err := c.GetUmaInvoice(ctx, umaInvoiceID, reqEditors...)
-	if err != nil {
-		return nil, err
-	}
-	return ParseGetUmaInvoiceResponse(rsp)
 }
 
 // GetAvailableUmaProvidersWithResponse request returning *GetAvailableUmaProvidersResponse
@@ -77423,13 +76761,6 @@ func ParseCreateQuoteResponse(rsp *http.Response) (*CreateQuoteResponse, error) 
 		}
 		response.JSON201 = &dest
 
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
-		var dest Quote
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSON202 = &dest
-
 	}
 
 	return response, nil
@@ -78484,84 +77815,6 @@ func ParseCreateTransferOutResponse(rsp *http.Response) (*CreateTransferOutRespo
 			return nil, err
 		}
 		response.JSON201 = &dest
-
-	}
-
-	return response, nil
-}
-
-// ParseListUmaInvoicesResponse parses an HTTP response from a ListUmaInvoicesWithResponse call
-func ParseListUmaInvoicesResponse(rsp *http.Response) (*ListUmaInvoicesResponse, error) {
-	bodyBytes, err := io.ReadAll(rsp.Body)
-	defer func() { _ = rsp.Body.Close() }()
-	if err != nil {
-		return nil, err
-	}
-
-	response := &ListUmaInvoicesResponse{
-		Body:         bodyBytes,
-		HTTPResponse: rsp,
-	}
-
-	switch {
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest UmaInvoiceListResponse
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSON200 = &dest
-
-	}
-
-	return response, nil
-}
-
-// ParseCreateUmaInvoiceResponse parses an HTTP response from a CreateUmaInvoiceWithResponse call
-func ParseCreateUmaInvoiceResponse(rsp *http.Response) (*CreateUmaInvoiceResponse, error) {
-	bodyBytes, err := io.ReadAll(rsp.Body)
-	defer func() { _ = rsp.Body.Close() }()
-	if err != nil {
-		return nil, err
-	}
-
-	response := &CreateUmaInvoiceResponse{
-		Body:         bodyBytes,
-		HTTPResponse: rsp,
-	}
-
-	switch {
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
-		var dest UmaInvoice
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSON201 = &dest
-
-	}
-
-	return response, nil
-}
-
-// ParseGetUmaInvoiceResponse parses an HTTP response from a GetUmaInvoiceWithResponse call
-func ParseGetUmaInvoiceResponse(rsp *http.Response) (*GetUmaInvoiceResponse, error) {
-	bodyBytes, err := io.ReadAll(rsp.Body)
-	defer func() { _ = rsp.Body.Close() }()
-	if err != nil {
-		return nil, err
-	}
-
-	response := &GetUmaInvoiceResponse{
-		Body:         bodyBytes,
-		HTTPResponse: rsp,
-	}
-
-	switch {
-	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
-		var dest UmaInvoice
-		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
-			return nil, err
-		}
-		response.JSON200 = &dest
 
 	}
 
