@@ -297,7 +297,7 @@ func TestService_EstimateWithdrawalFee(t *testing.T) {
 		corridor.Lightning: "ana@wallet.example.com",
 		corridor.Altchain:  "7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU", corridor.Bitcoin: "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4",
 		corridor.Tron: "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t"}
-	for _, evm := range []corridor.Rail{corridor.Base, corridor.Polygon, corridor.Ethereum} {
+	for _, evm := range []corridor.Rail{corridor.Base, corridor.Polygon, corridor.Ethereum, corridor.Plasma} {
 		addresses[evm] = "0xAb5801a7D398351b8bE11C439e05C5B3259aeC9B"
 	}
 	for currency, from := range accounts {
