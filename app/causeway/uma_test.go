@@ -173,8 +173,8 @@ func TestUMA_MoneyThatCannotBeCreditedIsRefunded(t *testing.T) {
 		}
 		waiting := bo.incoming()[0]
 		now := bo.Clock.Now()
-		receipt := transaction.Receipt{ID: ident.NewReceipt(bo.IDs.New, now), Platform: bo.Platform.ID, Rail: "LIGHTNING", PartnerID: "paid-too-much",
-			Reference: waiting.Reference, Amount: waiting.Pricing.Sent, At: now}
+		receipt := transaction.Receipt{ID: ident.NewReceipt(bo.IDs.New, now), Platform: bo.Platform.ID, Rail: "LIGHTNING",
+			PartnerID: "paid-too-much", Reference: waiting.Reference, Amount: waiting.Pricing.Sent, At: now}
 		receipt.Amount.Minor += 10
 
 		failed, err := bo.payments.Receive(t.Context(), receipt, nil)

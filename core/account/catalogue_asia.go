@@ -63,8 +63,10 @@ var asia = []TypeSpec{
 				Enum: []string{"UPI", "NEFT", "RTGS"}},
 			bankName(),
 		},
-		AnyOf: []string{"vpa", "accountNumber"}, Identifiers: []string{"vpa", "accountNumber"}, Individual: anyIndividual, Business: anyBusiness,
-		rails: []railOption{{corridor.UPI, "vpa"}, {corridor.NEFT, "accountNumber ifsc"}, {corridor.RTGS, "accountNumber ifsc"}}, rule: indianRule,
+		AnyOf: []string{"vpa", "accountNumber"}, Identifiers: []string{"vpa", "accountNumber"},
+		Individual: anyIndividual, Business: anyBusiness,
+		rails: []railOption{{corridor.UPI, "vpa"}, {corridor.NEFT, "accountNumber ifsc"}, {corridor.RTGS, "accountNumber ifsc"}},
+		rule:  indianRule,
 	},
 	{
 		Type: "MYR_ACCOUNT", Description: "A Malaysian bank account.",

@@ -112,7 +112,8 @@ func TestChoose_LimitsOfRails(t *testing.T) {
 		if got != tt.want || (err != nil) != (tt.limit != "") {
 			t.Errorf("%v for %d: %q, %v; want %q", tt.rails, tt.minor, got, err, tt.want)
 		}
-		if refused, ok := fault.As(err); tt.limit != "" && (!ok || refused.Code != fault.AmountOutOfRange || refused.Details[tt.limit] != tt.amount) {
+		refused, ok := fault.As(err)
+		if tt.limit != "" && (!ok || refused.Code != fault.AmountOutOfRange || refused.Details[tt.limit] != tt.amount) {
 			t.Errorf("%v for %d: %+v; want the %s %d", tt.rails, tt.minor, err, tt.limit, tt.amount)
 		}
 	}
