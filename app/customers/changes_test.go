@@ -188,13 +188,16 @@ func TestUpdate_NameInFundingInstructions(t *testing.T) {
 		}
 		after := env.accountsOf(t, admin, ana.ID)
 		dollars := after["USD"].Instructions
-		if len(dollars) != 1 || dollars[0].Info["accountHolderName"] != c.want || dollars[0].Info["reference"] != before["USD"].Reference {
+		if len(dollars) != 2 || dollars[0].Info["accountHolderName"] != c.want || dollars[0].Info["reference"] != before["USD"].Reference {
 			t.Errorf("%+v: %+v, want %s", c.change, dollars, c.want)
 		}
 		if len(after) != len(before) || !reflect.DeepEqual(after["USDC"].Instructions, before["USDC"].Instructions) {
 			t.Errorf("%+v: other accounts %+v", c.change, after)
 		}
 	}
+	const updated = "INTERNAL_ACCOUNT.FUNDING_INSTRUCTIONS_UPDATED"
+	env.Events.Want(before["USD"].ID.UUID(), updated, updated) // not for the e-mail address
+	env.Events.Want(before["USDC"].ID.UUID())
 }
 
 func TestUpdate_NameInAccountsOpenedMeanwhile(t *testing.T) {

@@ -100,11 +100,11 @@ func TestOpenDue_OpensNewCurrencyForEveryCustomer(t *testing.T) {
 			t.Errorf("the account in %s changed from %+v to %+v", currency, a, b)
 		}
 	}
-	if euros := after["EUR"]; len(euros.Instructions) != 1 || euros.Instructions[0].Info["accountHolderName"] != "Causeway Client Money FBO "+
+	if euros := after["EUR"]; len(euros.Instructions) != 2 || euros.Instructions[0].Info["accountHolderName"] != "Causeway Client Money FBO "+
 		"Ana Silva" {
 		t.Errorf("the account in EUR: %+v", euros)
 	}
-	if own := env.accountsOf(t, admin, ident.Customer{})["EUR"]; len(own.Instructions) != 1 || !own.Instructions[0].PlatformAccount {
+	if own := env.accountsOf(t, admin, ident.Customer{})["EUR"]; len(own.Instructions) != 2 || !own.Instructions[0].PlatformAccount {
 		t.Errorf("the platform's own account in EUR: %+v", own)
 	}
 	if err := env.customers.OpenDue(t.Context()); err != nil {
@@ -167,10 +167,10 @@ func TestOpenDue_AddsInstructionsOnceRailIsConnected(t *testing.T) {
 	}
 
 	after := env.accountsOf(t, admin, ana.ID)["USD"]
-	if len(after.Instructions) != 1 || after.ID != before.ID || after.Instructions[0].Info["reference"] != before.Reference {
+	if len(after.Instructions) != 2 || after.ID != before.ID || after.Instructions[0].Info["reference"] != before.Reference {
 		t.Errorf("before %+v\nafter %+v", before, after)
 	}
-	if own := env.accountsOf(t, admin, ident.Customer{})["USD"]; len(own.Instructions) != 1 {
+	if own := env.accountsOf(t, admin, ident.Customer{})["USD"]; len(own.Instructions) != 2 {
 		t.Errorf("the platform's own account: %+v", own)
 	}
 }
@@ -204,7 +204,7 @@ func TestOpenDue_AddsInstructionsOverANewConnection(t *testing.T) {
 	run()
 
 	own, customers := env.accountsOf(t, admin, ident.Customer{})["USD"], env.accountsOf(t, admin, ana.ID)["USD"]
-	if len(own.Instructions) != 1 || !own.Instructions[0].PlatformAccount || len(customers.Instructions) != 1 ||
+	if len(own.Instructions) != 2 || !own.Instructions[0].PlatformAccount || len(customers.Instructions) != 2 ||
 		customers.Reference != before.Reference {
 		t.Errorf("the platform's %+v\nthe customer's %+v", own, customers)
 	}
