@@ -76,7 +76,7 @@ func TestListCustomerInternalAccounts(t *testing.T) {
 		"totalBalance": {"amount": 10050, "currency": {"code": "USD", "name": "US Dollar", "symbol": "$", "decimals": 2}},
 		"fundingPaymentInstructions": [{"instructionsNotes": "*", "accountOrWalletInfo": {"accountType": "US_ACCOUNT", "accountNumber": "4210000017", "routingNumber": "021000021",
 			"accountHolderName": "Causeway Client Money FBO Ana Silva", "bankName": "Causeway Sandbox Bank", "bankAddress": "*", "paymentRails": "*", "rail": "RTP", "reference": "`+
-		reference+`"}}],
+		reference+`"}}, "*"],
 		"createdAt": "2026-03-14T12:00:00.000Z", "updatedAt": "2026-03-14T12:00:00.000Z"}], "hasMore": false, "totalCount": 1}`)
 	wallet := b.must(200, "GET", list+"&type=EMBEDDED_WALLET", "")
 	wallet.assertBody(t, `{"data": [{"id": "*", "customerId": "`+ana+
@@ -219,11 +219,13 @@ func TestEvents_InternalAccountMatchesList(t *testing.T) {
 	if err != nil || event.Type != "INTERNAL_ACCOUNT_STATUS" || event.Event != "INTERNAL_ACCOUNT.BALANCE_UPDATED" {
 		t.Errorf("%v: %s", err, rendered.Body)
 	}
-	info := event.InternalAccount["fundingPaymentInstructions"].([]any)[0].(map[string]any)["accountOrWalletInfo"].(map[string]any)
-	if info["reference"] != is.Reference || info["referenceCode"] != is.Reference {
-		t.Errorf("the code is %v and %v, want %s", info["reference"], info["referenceCode"], is.Reference)
+	for _, instruction := range event.InternalAccount["fundingPaymentInstructions"].([]any) {
+		info := instruction.(map[string]any)["accountOrWalletInfo"].(map[string]any)
+		if info["reference"] != is.Reference || info["referenceCode"] != is.Reference {
+			t.Errorf("the code is %v and %v, want %s", info["reference"], info["referenceCode"], is.Reference)
+		}
+		delete(info, "referenceCode")
 	}
-	delete(info, "referenceCode")
 	body, err := json.Marshal(event.InternalAccount)
 	if err != nil {
 		t.Fatal(err)
