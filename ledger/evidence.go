@@ -29,9 +29,10 @@ const (
 
 	FactSettings                    FactKind = "settings"      // a version
 	FactAddedAccount                FactKind = "added-account" // a version
-	FactGLMapping                   FactKind = "gl-mapping"    // a version with its lines
-	FactGLJournal                   FactKind = "gl-journal"    // with its lines
-	FactProposal                    FactKind = "proposal"      // as it was proposed
+	FactRecurring                   FactKind = "recurring-adjustment"
+	FactGLMapping                   FactKind = "gl-mapping" // a version with its lines
+	FactGLJournal                   FactKind = "gl-journal" // with its lines
+	FactProposal                    FactKind = "proposal"   // as it was proposed
 	FactDecision                    FactKind = "proposal-decision"
 	FactMonthEndRun                 FactKind = "month-end-run" // with its result
 	FactYearClosing                 FactKind = "year-closing"  // with its result

@@ -1976,6 +1976,52 @@ ALTER TABLE ledger_receivables_allowances ENABLE ROW LEVEL SECURITY;
 CREATE POLICY platform_isolation ON ledger_receivables_allowances USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
 GRANT SELECT,INSERT ON TABLE ledger_receivables_allowances TO causeway_service;
 
+CREATE TABLE ledger_recurring_adjustments (
+    platform_id uuid NOT NULL,
+    name text NOT NULL,
+    version integer NOT NULL,
+    entries jsonb NOT NULL,
+    note text NOT NULL,
+    first_month date NOT NULL,
+    last_month date,
+    reverses boolean NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    token_id uuid,
+    actor text NOT NULL,
+    person_id uuid,
+    proposal_id uuid,
+    approver_token_id uuid,
+    approver text DEFAULT ''::text NOT NULL,
+    CONSTRAINT ledger_recurring_adjustment_has_author CHECK (((token_id IS NOT NULL) OR (actor <> ''::text))),
+    CONSTRAINT ledger_recurring_adjustment_name_length CHECK (((length(name) >= 1) AND (length(name) <= 40))),
+    CONSTRAINT ledger_recurring_adjustment_note_length CHECK (((length(note) >= 1) AND (length(note) <= 400))),
+    CONSTRAINT ledger_recurring_adjustment_two_tokens CHECK ((approver_token_id <> token_id)),
+    CONSTRAINT ledger_recurring_adjustment_version_positive CHECK ((version > 0))
+);
+ALTER TABLE ONLY ledger_recurring_adjustments
+    ADD CONSTRAINT ledger_recurring_adjustments_pkey PRIMARY KEY (platform_id, name, version);
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger_recurring_adjustments FOR EACH STATEMENT EXECUTE FUNCTION reject_change();
+CREATE TRIGGER ledger_evidence AFTER INSERT ON ledger_recurring_adjustments REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION ledger_queue_evidence('recurring-adjustment', 'name', 'version');
+ALTER TABLE ledger_recurring_adjustments ENABLE ROW LEVEL SECURITY;
+CREATE POLICY platform_isolation ON ledger_recurring_adjustments USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
+GRANT SELECT,INSERT ON TABLE ledger_recurring_adjustments TO causeway_service;
+
+CREATE TABLE ledger_recurring_runs (
+    platform_id uuid NOT NULL,
+    name text NOT NULL,
+    month date NOT NULL,
+    version integer NOT NULL,
+    posting_id uuid NOT NULL,
+    reversal_id uuid,
+    posted_at timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY ledger_recurring_runs
+    ADD CONSTRAINT ledger_recurring_runs_pkey PRIMARY KEY (platform_id, name, month);
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger_recurring_runs FOR EACH STATEMENT EXECUTE FUNCTION reject_change();
+ALTER TABLE ledger_recurring_runs ENABLE ROW LEVEL SECURITY;
+CREATE POLICY platform_isolation ON ledger_recurring_runs USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
+GRANT SELECT,INSERT ON TABLE ledger_recurring_runs TO causeway_service;
+
 CREATE TABLE ledger_settings (
     platform_id uuid NOT NULL,
     version integer NOT NULL,

@@ -173,8 +173,12 @@ var Examples = map[string]string{
 	"ledger exchange-changes": "causeway ledger exchange-changes --from 2026-10-01T00:00:00Z --to 2026-10-15T12:00:00Z",
 	"ledger defer-fees": "causeway ledger defer-fees 2026-10 --platform PlatformConfig:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11 " +
 		"--actor ana",
-	"ledger deferred-fees": "causeway ledger deferred-fees 2026-10 --detail payments --output csv",
-	"ledger journals":      "causeway ledger journals 2026-10 --program xero --folder journals --actor ana",
+	"ledger deferred-fees":  "causeway ledger deferred-fees 2026-10 --detail payments --output csv",
+	"ledger journals":       "causeway ledger journals 2026-10 --program xero --folder journals --actor ana",
+	"ledger recurring list": "causeway ledger recurring list",
+	"ledger recurring set": "causeway ledger recurring set office-rent --entry 'expense/office-rent liability/accrued 1200.00 USD' " +
+		"--reverses --first 2026-11 --note 'Rent, billed in the next month'",
+	"ledger recurring end": "causeway ledger recurring end office-rent --last 2027-10",
 	"ledger safeguarding": "causeway ledger safeguarding 2026-10-31 --acknowledge 'Moved 500.00 USD from own/OPERATING the same " +
 		"day' --actor ana",
 	"ledger sweep": "causeway ledger sweep --from rails/RTP --to own/OPERATING --amount '12.50 USD' --platform " +

@@ -33,6 +33,7 @@ type LedgerCommand struct {
 	DeferFees              ledgerDeferFeesCommand       `cmd:"" help:"Defer the fees of payments that are in transit at the end of a soft-closed month."`
 	DeferredFees           ledgerDeferredFeesCommand    `cmd:"" help:"Print the deferred fees of a month, or the payments in transit at its end."`
 	Journals               ledgerJournalsCommand        `cmd:"" help:"Make journals of a day or a month for a general ledger, and write them as files for QuickBooks, Xero or NetSuite."`
+	Recurring              ledgerRecurringCommand       `cmd:"" help:"List, add, change and end adjustments that are posted every month, and accruals that are reversed."`
 	Safeguarding           ledgerSafeguardingCommand    `cmd:"" help:"Print what is held for customers against what is owed to them, now or as kept for a day."`
 	Sweep                  ledgerSweepCommand           `cmd:"" help:"Post that fees earned were moved out of an account with customers' money, at most the excess."`
 	Proposals              ledgerProposalsCommand       `cmd:"" help:"List, approve and reject changes of the books that need the approval of a second person."`

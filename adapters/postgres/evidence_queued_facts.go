@@ -71,6 +71,7 @@ var queuedFacts = []queuedFact{
 
 	{kind: ledger.FactSettings, table: "ledger_settings", key: []keyColumn{{"version", "integer"}}},
 	{kind: ledger.FactAddedAccount, table: "ledger_added_accounts", key: []keyColumn{{"path", "text"}, {"version", "integer"}}},
+	{kind: ledger.FactRecurring, table: "ledger_recurring_adjustments", key: []keyColumn{{"name", "text"}, {"version", "integer"}}},
 	{kind: ledger.FactGLMapping, table: "ledger_gl_mappings", key: []keyColumn{{"version", "integer"}}, more: map[string]string{
 		"mapping_lines": rowsDigest("ledger_gl_mapping_lines", "l.version = t.version"),
 	}},

@@ -48,6 +48,7 @@ var storedDocuments = []storagetest.Document{
 	storagetest.DocumentOf(receiptPayers, "account", nil),
 	storagetest.DocumentOf(reconciliations, "matches", nil),
 	storagetest.DocumentOf(reconciliations, "breaks", nil),
+	storagetest.DocumentOf(recurringAdjustments, "entries", nil),
 	storagetest.DocumentOf(screeningHits, "details", nil),
 	// The description of a quote is in the document.
 	storagetest.DocumentOf(transactions, "details", func(t *transaction.Transaction) { t.Quote.SetUUID(uuid.Nil) }),

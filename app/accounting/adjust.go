@@ -61,19 +61,26 @@ type adjustmentEntry struct {
 }
 
 func newAdjustmentRequest(a period.Adjustment) adjustmentRequest {
-	r := adjustmentRequest{Note: a.Note, Effective: a.Effective, Corrects: a.Corrects, OwnedAccounts: a.OwnedAccounts}
-	for _, e := range a.Entries {
-		r.Entries = append(r.Entries, adjustmentEntry{e.Debit, e.Credit, e.Currency, e.Amount})
+	return adjustmentRequest{newAdjustmentEntries(a.Entries), a.Note, a.Effective, a.Corrects, a.OwnedAccounts}
+}
+
+func newAdjustmentEntries(entries []ledger.Entry) (stored []adjustmentEntry) {
+	for _, e := range entries {
+		stored = append(stored, adjustmentEntry{e.Debit, e.Credit, e.Currency, e.Amount})
 	}
-	return r
+	return stored
+}
+
+func ledgerEntries(stored []adjustmentEntry) (entries []ledger.Entry) {
+	for _, e := range stored {
+		entries = append(entries, ledger.Entry{Debit: e.Debit, Credit: e.Credit, Currency: e.Currency, Amount: e.Amount})
+	}
+	return entries
 }
 
 func (r adjustmentRequest) adjustment(p ident.Platform) period.Adjustment {
-	a := period.Adjustment{Platform: p, Note: r.Note, Effective: r.Effective, Corrects: r.Corrects, OwnedAccounts: r.OwnedAccounts}
-	for _, e := range r.Entries {
-		a.Entries = append(a.Entries, ledger.Entry{Debit: e.Debit, Credit: e.Credit, Currency: e.Currency, Amount: e.Amount})
-	}
-	return a
+	return period.Adjustment{Platform: p, Entries: ledgerEntries(r.Entries), Note: r.Note, Effective: r.Effective, Corrects: r.Corrects,
+		OwnedAccounts: r.OwnedAccounts}
 }
 
 func (s *Periods) checkAdjustment(ctx context.Context, p ident.Platform, r adjustmentRequest) error {

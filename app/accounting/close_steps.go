@@ -35,6 +35,7 @@ type CloseStepName string
 // The steps.
 const (
 	StepSoftClose      CloseStepName = "SOFT_CLOSE"
+	StepRecurring      CloseStepName = "RECURRING"       // only with recurring adjustments of the month
 	StepExchangeResult CloseStepName = "EXCHANGE_RESULT" // only with a functional currency
 	StepAllowance      CloseStepName = "ALLOWANCE"       // only with rates of an allowance for receivables
 	StepFeeDeferral    CloseStepName = "FEE_DEFERRAL"    // only if fees are income at delivery
@@ -55,6 +56,13 @@ func (s *Periods) CloseSteps(ctx context.Context, p ident.Platform, m period.Mon
 	month, now := newMonth(overview, m), s.Clock.Now()
 	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		steps = []CloseStep{softCloseStep(overview.Calendar, month, now)}
+		recurring, needed, err := s.recurringStep(ctx, tx, p, overview.Calendar, month)
+		if err != nil {
+			return err
+		}
+		if needed {
+			steps = append(steps, recurring)
+		}
 		settings, err := tx.BooksSettings(ctx, p)
 		if err != nil {
 			return err

@@ -153,7 +153,7 @@ func (s *Periods) foureyes() foureyes.Config[Tx] {
 
 // Executors carry out the approved proposals of adjustments and changes of months.
 func (s *Periods) Executors() []foureyes.Executor {
-	executors := []foureyes.Executor{s.adjustment().Executor(s.foureyes())}
+	executors := []foureyes.Executor{s.adjustment().Executor(s.foureyes()), s.recurring().Executor(s.foureyes())}
 	for _, a := range period.Actions() {
 		executors = append(executors, s.monthChange(a).Executor(s.foureyes()))
 	}
@@ -220,6 +220,9 @@ func (s *Periods) change(ctx context.Context, tx Tx, c foureyes.Change, a period
 	}
 	done = Month{Month: month, State: next.State(month), Changes: []period.Change{change}}
 	if a == period.Close {
+		if err := s.checkRecurring(ctx, tx, c.Platform, calendar, month); err != nil {
+			return Month{}, err
+		}
 		if err := checkMonthEnd(ctx, tx, c.Platform, MonthChange{Month: month, WithoutRevaluation: r.WithoutRevaluation,
 			WithoutFeeDeferral: r.WithoutFeeDeferral, WithoutAllowance: r.WithoutAllowance}); err != nil {
 			return Month{}, err

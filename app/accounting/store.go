@@ -20,6 +20,7 @@ import (
 	"causeway/core/period"
 	"causeway/core/price"
 	"causeway/core/quote"
+	"causeway/core/recurring"
 	"causeway/core/transaction"
 	"causeway/core/wallet"
 	"causeway/core/yearend"
@@ -67,6 +68,9 @@ type Store interface {
 	WalletAuthorization(ctx context.Context, key ports.TransactionKey) (wallet.Authorization, bool, error)
 	// YearClosings returns all closings of a platform, with their reversals, by year and number.
 	YearClosings(ctx context.Context, p ident.Platform) ([]yearend.Closing, error)
+	RecurringStore
+	// RecurringPlatforms returns the platforms that have recurring adjustments.
+	RecurringPlatforms(ctx context.Context) ([]ident.Platform, error)
 }
 
 // Tx changes months, authorises postings that are effective in soft-closed ones, and assigns unmatched funds.
@@ -111,6 +115,10 @@ type Tx interface {
 	LockUnmatched(ctx context.Context, p ident.Platform, receipt ident.Receipt) (transaction.Unmatched, bool, error)
 	// AssignUnmatched stores an assignment, or returns CONFLICT if the funds have one.
 	AssignUnmatched(ctx context.Context, u transaction.Unmatched, a transaction.Assignment) error
+	RecurringStore
+	SaveRecurringAdjustment(ctx context.Context, v recurring.Version) error
+	// SaveRecurringRun stores that a month is posted, which it is once. Call LockPeriods first.
+	SaveRecurringRun(ctx context.Context, r recurring.Run) error
 	YearClosings(ctx context.Context, p ident.Platform) ([]yearend.Closing, error)
 	// ResultBalances returns the balances of all income and expense accounts at the end of a month, zero ones
 	// included, by currency and path, and the number of the platform's last posting. The months before it are

@@ -26,6 +26,7 @@ type Store interface {
 	ports.MonthEndAudit
 	TreasuryAudit
 	PriceAudit
+	RecurringAudit
 	ReceivableAudit
 	PaymentAudit
 	WalletPayments

@@ -16,6 +16,8 @@ const booksFixture = `
 		SELECT platform_id, 1, now(), gen_random_uuid(), 'ann', 'first', 'USD', 'REVERSE', 'DELIVERY', 12, '{CHART}' FROM ledger_clocks;
 	INSERT INTO ledger_added_accounts (platform_id, path, version, name, description, retired, changed_at, token_id, actor, note)
 		SELECT platform_id, 'income/Consulting', 1, 'Consulting', '', false, now(), NULL, 'ops', '' FROM ledger_clocks;
+	INSERT INTO ledger_recurring_adjustments (platform_id, name, version, entries, note, first_month, reverses, changed_at, token_id, actor)
+		SELECT platform_id, 'rent', 1, '[{"debit": "expense/rails", "credit": "income/fees", "currency": "USD", "amount": 5}]', 'rent', '2100-01-01', false, now(), NULL, 'ops' FROM ledger_clocks;
 	INSERT INTO ledger_gl_mappings (platform_id, version, changed_at, token_id, actor, note) SELECT platform_id, 1, now(), NULL, 'ops', 'ours' FROM ledger_clocks;
 	INSERT INTO ledger_gl_mapping_lines (platform_id, version, path, currency, code, name)
 		SELECT platform_id, 1, path, '', code, 'Cash' FROM ledger_clocks, (VALUES ('rails/*', '1000'), ('customers/*', '2000')) AS v (path, code);
@@ -78,6 +80,7 @@ var booksFacts = []struct {
 	{ledger.FactSettings, "ledger_settings", "1", "functional_currency = 'EUR'", "functional_currency", `{"version": 2}`, "2"},
 	{ledger.FactAddedAccount, "ledger_added_accounts", "income/Consulting/1", "retired = true", "retired", `{"version": 2}`,
 		"income/Consulting/2"},
+	{ledger.FactRecurring, "ledger_recurring_adjustments", "rent/1", "note = 'none'", "note", `{"version": 2}`, "rent/2"},
 	{ledger.FactGLMapping, "ledger_gl_mappings", "1", "note = 'theirs'", "note", `{"version": 2}`, "2"},
 	{ledger.FactGLJournal, "gl_journals", "CW-2026-10-USD-1", "made_at = '2026-01-01'", "made_at",
 		`{"number": "CW-2026-10-USD-2", "revision": 2}`, "CW-2026-10-USD-2"},

@@ -28,6 +28,7 @@ const (
 	RuleClosedMonths         Rule = "closed months match their trial balances"
 	RuleSoftClosedMonths     Rule = "soft-closed months have only authorised postings"
 	RuleAdjustments          Rule = "adjustments are authorised"
+	RuleRecurring            Rule = "recurring adjustments are posted as approved"
 	RuleExchangeResults      Rule = "exchange results are those of the position"
 	RuleAllowances           Rule = "allowances are those of receivables by age"
 	RuleDeferredFees         Rule = "deferred fees are those of payments in transit"
@@ -92,6 +93,7 @@ var rules = []struct {
 	{RuleClosedMonths, "lines of closed months", check, ofMonths},
 	{RuleSoftClosedMonths, "changes of months", check, ofMonths},
 	{RuleAdjustments, "adjustments", check, ofAdjustments},
+	{RuleRecurring, "months of adjustments", check, ofRecurring},
 	{RuleExchangeResults, "revalued months", check, ofMonthEndRuns},
 	{RuleAllowances, "months with allowances", check, ofMonthEndRuns},
 	{RuleDeferredFees, "months with deferred fees", check, ofMonthEndRuns},
@@ -143,6 +145,7 @@ var (
 	ofYearClosings    = view(checkYearEnds)
 	ofTransactions    = &pass{platform: (*platformRun).checkTransactions, after: (*run).recheckTransactions}
 	ofMonthEndRuns    = &pass{after: (*run).checkMonthEnd}
+	ofRecurring       = &pass{platform: (*platformRun).checkRecurring}
 	ofPrices          = &pass{after: (*run).checkPrices}
 	ofPaymentRecords  = &pass{after: (*run).checkPayments}
 	ofWalletPayments  = &pass{after: (*run).checkWalletPayments}

@@ -123,7 +123,7 @@ func TestLedgerCheck_DetectsTampering(t *testing.T) {
 
 	out, errOut, status := runLedger(t, url, "check")
 
-	if status != 1 || errOut != "causeway: the ledger check failed: 2 of 36 rules failed\n" {
+	if status != 1 || errOut != "causeway: the ledger check failed: 2 of 37 rules failed\n" {
 		t.Errorf("status %d, %s", status, errOut)
 	}
 	checkGolden(t, "check_damaged.txt", out)

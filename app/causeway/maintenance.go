@@ -38,6 +38,7 @@ func (a *app) maintenanceTasks() []maintenanceTask {
 		{name: "announce overdrawn assets of sandboxes", interval: time.Hour, delay: time.Hour,
 			run: of(a.treasury.AnnounceOverdrafts, platform.Sandbox)},
 		{name: "collect receivables", interval: time.Minute, run: a.receivables.CollectDue},
+		{name: "post recurring adjustments", interval: time.Minute, run: a.periods.PostRecurring},
 		{name: "count dead jobs", interval: 15 * time.Second, run: a.countDeadJobs},
 		{name: "count waiting mails", interval: 15 * time.Second, run: a.countWaitingMails},
 	}

@@ -49,6 +49,8 @@ var CommandRights = []CommandRight{
 	{"ledger receivables record", KeepBooks, true},
 	{"ledger receivables write-off", KeepBooks, true},
 	{"ledger reconcile", KeepBooks, true},
+	{"ledger recurring end", KeepBooks, true},
+	{"ledger recurring set", KeepBooks, true},
 	{"ledger reopen", KeepBooks, true},
 	{"ledger restore", ManageService, false},
 	{"ledger revalue", KeepBooks, true},

@@ -113,9 +113,14 @@ func (c *Console) showJournals(r *request) error {
 		rows.Rows = append(rows.Rows, []cell{linked(j.Number, v.Base+"/journals/"+j.Number), plain(j.Span.String()), plain(string(j.Currency)),
 			amountCell(itoa(j.Revision)), timed(j.MadeAt), plain(j.By.String())})
 	}
-	v.Sections = []section{{Table: &rows}}
+	recurring, err := c.recurringList(r, v.Base)
+	if err != nil {
+		return err
+	}
+	v.Sections = []section{{Heading: "Journals", Table: &rows}, recurring}
 	if v.Person.May(person.KeepBooks, r.platform.ID) {
-		v.Actions = []fact{actionLink("Make journals", v.Base+"/make-journals")}
+		v.Actions = []fact{actionLink("Make journals", v.Base+"/make-journals"),
+			actionLink("Add a recurring adjustment", v.Base+"/set-recurring")}
 	}
 	v.Older = older(r, found.More, found.Journals, func(j journal.Journal) string { return j.Number })
 	return c.show(r, v)

@@ -18,14 +18,17 @@ import (
 	"causeway/core/platform"
 	"causeway/core/proposal"
 	"causeway/core/reconcile"
+	"causeway/core/recurring"
+	"causeway/ledger"
 	"causeway/ports"
 )
 
 var (
-	testMonth = period.MonthOf(now).Previous()
-	runID     = numbered(ident.Reconciliation{}, 30)
-	breakID   = numbered(ident.Break{}, 31)
-	someone   = platform.Author{Token: numbered(ident.Token{}, 32), Actor: "Ana Lima"}
+	testMonth     = period.MonthOf(now).Previous()
+	runID         = numbered(ident.Reconciliation{}, 30)
+	breakID       = numbered(ident.Break{}, 31)
+	recurringName = "office-rent"
+	someone       = platform.Author{Token: numbered(ident.Token{}, 32), Actor: "Ana Lima"}
 )
 
 // fakeBooks is the months of the books. refusal is what changes return, and proposes makes them proposals.
@@ -33,6 +36,7 @@ type fakeBooks struct {
 	*calls
 	months   []accounting.Month
 	steps    []accounting.CloseStep
+	monthly  []accounting.Recurring
 	refusal  error
 	proposes bool
 }
@@ -73,6 +77,21 @@ func (f *fakeBooks) ChangeState(ctx context.Context, p ident.Platform, by platfo
 	c accounting.MonthChange) (proposal.Outcome[accounting.Month], error) {
 	return changed[accounting.Month](f, ctx, p, fmt.Sprintf("%s %s by %s: %q first %t without %t %t %t %t", c.Action, c.Month, by, c.Note,
 		c.ConfirmOpeningBalances, c.WithoutRevaluation, c.WithoutFeeDeferral, c.WithoutAllowance, c.WithoutYearEnd))
+}
+
+func (f *fakeBooks) Recurring(ctx context.Context, p ident.Platform) ([]accounting.Recurring, error) {
+	return f.monthly, f.read(ctx, p, "recurring adjustments")
+}
+
+func (f *fakeBooks) SetRecurring(ctx context.Context, p ident.Platform, by platform.Author,
+	v recurring.Version) (proposal.Outcome[recurring.Version], error) {
+	return changed[recurring.Version](f, ctx, p, fmt.Sprintf("set %s by %s: %s %q from %s to %s reversed %t", v.Name, by,
+		recurring.FormatEntries(v.Entries), v.Note, v.First, v.Last, v.Reverses))
+}
+
+func (f *fakeBooks) EndRecurring(ctx context.Context, p ident.Platform, by platform.Author, name string,
+	last period.Month) (proposal.Outcome[recurring.Version], error) {
+	return changed[recurring.Version](f, ctx, p, fmt.Sprintf("end %s after %s by %s", name, last, by))
 }
 
 func (f *fakeBooks) Revalue(ctx context.Context, p ident.Platform, by platform.Author, _ *ports.IdempotentRequest,
@@ -172,8 +191,13 @@ func (s *site) fillFinance() {
 	s.books.months = []accounting.Month{{Month: period.MonthOf(now), State: period.Open}, {Month: testMonth, State: period.SoftClosed,
 		Changes: []period.Change{{Month: testMonth, Action: period.SoftClose, At: now, By: someone, Approval: approval, Note: "Complete"}},
 		Totals:  []period.Total{{Currency: "USD", Accounts: 3, Debits: money.TotalOf(9_00), Credits: money.TotalOf(9_00)}}}}
+	s.books.monthly = []accounting.Recurring{{Version: recurring.Version{Name: recurringName, Number: 1, Note: "The rent", First: testMonth,
+		Reverses: true, By: someone, Approval: approval, At: now, Entries: []ledger.Entry{{Debit: "expense/office-rent",
+			Credit: "liability/accrued", Currency: "USD", Amount: 1200_00}}},
+		Runs: []recurring.Run{{Name: recurringName, Month: testMonth, Version: 1, Posting: postingID, Reversal: uuid.UUID{15: 2}, At: now}}}}
 	blocked := fault.New(fault.Conflict, "The exchange result is out of date.")
 	s.books.steps = []accounting.CloseStep{{Name: accounting.StepSoftClose, At: now, By: someone, Approval: approval},
+		{Name: accounting.StepRecurring, Blocker: blocked},
 		{Name: accounting.StepExchangeResult, At: now, By: someone, Blocker: blocked}, {Name: accounting.StepFeeDeferral, Blocker: blocked},
 		{Name: accounting.StepYearEnd}, {Name: accounting.StepClose, Blocker: blocked}}
 	resolved := newBreak()

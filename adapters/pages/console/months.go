@@ -13,6 +13,7 @@ import (
 	"causeway/core/person"
 	"causeway/core/platform"
 	"causeway/core/proposal"
+	"causeway/core/recurring"
 	"causeway/ports"
 )
 
@@ -23,6 +24,10 @@ type Periods interface {
 	CloseSteps(ctx context.Context, p ident.Platform, m period.Month) ([]accounting.CloseStep, error)
 	ChangeState(ctx context.Context, p ident.Platform, by platform.Author, request *ports.IdempotentRequest,
 		c accounting.MonthChange) (proposal.Outcome[accounting.Month], error)
+	Recurring(ctx context.Context, p ident.Platform) ([]accounting.Recurring, error)
+	SetRecurring(ctx context.Context, p ident.Platform, by platform.Author, v recurring.Version) (proposal.Outcome[recurring.Version], error)
+	EndRecurring(ctx context.Context, p ident.Platform, by platform.Author, name string,
+		last period.Month) (proposal.Outcome[recurring.Version], error)
 }
 
 // MonthEnd are the use cases on what is posted at the end of a month.
@@ -167,6 +172,7 @@ func (c *Console) showMonths(r *request) error {
 
 // stepNames are the steps as they are shown.
 var stepNames = map[accounting.CloseStepName]string{accounting.StepSoftClose: "Soft-close the month",
+	accounting.StepRecurring:      "Post the recurring adjustments",
 	accounting.StepExchangeResult: "Post the exchange result", accounting.StepFeeDeferral: "Defer fees",
 	accounting.StepAllowance: "Post the allowance for receivables",
 	accounting.StepYearEnd:   "Close the year", accounting.StepClose: "Close the month"}
@@ -205,6 +211,13 @@ func (c *Console) showMonth(r *request) error {
 		rows.Rows = append(rows.Rows, c.stepRow(v.page, month, s))
 	}
 	v.Sections = append(v.Sections, section{Heading: "Steps", Table: &rows}, section{Heading: "Changes", Table: changesOf(month)})
+	posted, err := c.recurringOf(r, v.Base, m)
+	if err != nil {
+		return err
+	}
+	if posted != nil {
+		v.Sections = append(v.Sections, section{Heading: "Recurring adjustments", Table: posted})
+	}
 	if len(month.Totals) > 0 {
 		v.Sections = append(v.Sections, section{Heading: "Trial balance at closing", Table: closingTotals(month)})
 	}

@@ -193,7 +193,7 @@ func (s *site) visit(r route, p ident.Platform, edits ...func(*http.Request)) re
 		return s.post(path, url.Values{"email": {"ada@acme.example"}, "password": {"right"}, "code": {"123456"},
 			"decision": {"approve"}, "name": {"laptop"}, "passkey": {""}, "answer": {"right"},
 			"content": {"Called"}, "account": {numbered(ident.InternalAccount{}, 16).String()},
-			"span": {"2026-02"}, "amount": {"1"},
+			"span": {"2026-02"}, "first": {"2026-03"}, "last": {"2026-03"}, "amount": {"1"},
 			"from": {"2026-03-13T10:00"}, "to": {"2026-03-14T10:00"}, "application": {applicationID.String()}}, edits...)
 	}
 	return s.get(path)
@@ -207,7 +207,7 @@ func pathOf(pattern string, p ident.Platform) string {
 	return strings.NewReplacer("{token}", "token", "{platform}", p.UUID().String(), "{transaction}", paymentID.UUID().String(),
 		"{customer}", customerID.UUID().String(), "{posting}", postingID.String(), "{webhook}", webhookID.UUID().String(),
 		"{proposal}", proposalID.UUID().String(), "{month}", testMonth.String(), "{reconciliation}", runID.UUID().String(),
-		"{break}", breakID.UUID().String(), "{journal}", journalNumber, "{receivable}", receivableID.UUID().String(),
+		"{break}", breakID.UUID().String(), "{journal}", journalNumber, "{name}", recurringName, "{receivable}", receivableID.UUID().String(),
 		"{statement}", "INCOME_STATEMENT", "{line}", "fees", "{day}", string(reportDay), "{job}", deadJobID.String(), "{connection}",
 		"bank-eur", "{payment}",
 		paymentID.UUID().String(), "{verification}", verificationID.UUID().String(), "{owner}", ownerID.UUID().String(),

@@ -40,6 +40,9 @@ WITH changes AS (
     SELECT 'account ' || path || ' version ' || version, proposal_id, token_id, actor, person_id, approver_token_id, approver FROM ledger_added_accounts
     WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
     UNION ALL
+    SELECT 'recurring adjustment ' || name || ' version ' || version, proposal_id, token_id, actor, person_id, approver_token_id, approver FROM ledger_recurring_adjustments
+    WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
+    UNION ALL
     SELECT 'general ledger mapping version ' || version, proposal_id, token_id, actor, person_id, approver_token_id, approver FROM ledger_gl_mappings
     WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
     UNION ALL

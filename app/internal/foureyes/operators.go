@@ -30,6 +30,7 @@ var OperatorOperations = []OperatorOperation{
 	{"arriveTreasuryTransfer", "ledger treasury arrive"},
 	{"createTreasurySettlement", "ledger treasury settle"},
 	{"setSafeguardingAccountPurpose", "ledger treasury purpose"},
+	{"setRecurringAdjustment", "ledger recurring set"},
 	{"addLedgerAccount", "ledger chart add"},
 	{"changeLedgerAccount", "ledger chart change"},
 	{"setGLMapping", "ledger gl-mapping set"},
