@@ -2498,6 +2498,7 @@ CREATE TABLE people (
     status text NOT NULL,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
+    time_zone text DEFAULT ''::text NOT NULL,
     CONSTRAINT person_email_length CHECK (((length(email) >= 6) AND (length(email) <= 200))),
     CONSTRAINT person_has_role CHECK ((cardinality(roles) > 0)),
     CONSTRAINT person_name_length CHECK (((length(name) >= 1) AND (length(name) <= 255))),

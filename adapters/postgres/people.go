@@ -32,12 +32,13 @@ var people = schema.New("people", []string{"id"}, func(p *person.Person) schema.
 				return nil
 			})},
 		{Name: "status", Field: &p.Status}, {Name: "created_at", Field: &p.CreatedAt}, {Name: "updated_at", Field: &p.UpdatedAt},
+		{Name: "time_zone", Field: &p.TimeZone},
 	}
 })
 
 var (
 	insertPerson = people.Insert("ON CONFLICT (email) DO NOTHING")
-	updatePerson = people.Update("name", "roles", "status", "updated_at")
+	updatePerson = people.Update("name", "roles", "status", "updated_at", "time_zone")
 )
 
 // People implements people.Store. It reads the whole table.

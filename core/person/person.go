@@ -23,8 +23,21 @@ type Person struct {
 	Name   string
 	Grants []Grant
 	Status Status
+	// TimeZone is that in which the person sees times, by its IANA name; empty for UTC.
+	TimeZone string
 	// CreatedAt is when the person was invited.
 	CreatedAt, UpdatedAt time.Time
+}
+
+// UTC is the zone of a person who has not chosen another one.
+const UTC = "UTC"
+
+// Zone returns the time zone of the person.
+func (p Person) Zone() string {
+	if p.TimeZone == "" {
+		return UTC
+	}
+	return p.TimeZone
 }
 
 // Status is the status of a person.

@@ -79,6 +79,8 @@ type accountPage struct {
 	// CanAdd: passkeys can be used here. Problem says why none was added, and Name what it was to be called.
 	CanAdd        bool
 	Problem, Name string
+	// Zone is the time zone as it is or was entered, and ZoneProblem what is wrong with it.
+	Zone, ZoneProblem string
 }
 
 // accountKey is a passkey with the path of the page that removes it.
@@ -87,15 +89,19 @@ type accountKey struct {
 	Remove string
 }
 
-func (c *Console) showAccount(r *request) error { return c.accountWith(r, http.StatusOK, "") }
+func (c *Console) showAccount(r *request) error {
+	return c.accountWith(r, http.StatusOK, accountPage{})
+}
 
-func (c *Console) accountWith(r *request, status int, problem string) error {
+func (c *Console) accountWith(r *request, status int, data accountPage) error {
 	keys, err := c.People.PasskeysOf(r.Context(), r.in.Person)
 	if err != nil {
 		return err
 	}
-	data := accountPage{page: c.page(r, "Your account", "account"), CanAdd: c.People.HasPasskeys(), Problem: problem,
-		Name: r.PostFormValue("name")}
+	data.page, data.CanAdd, data.Name = c.page(r, "Your account", "account"), c.People.HasPasskeys(), r.PostFormValue("name")
+	if data.ZoneProblem == "" {
+		data.Zone = r.in.Person.Zone()
+	}
 	if err := c.askToConfirm(r, &data.page); err != nil {
 		return err
 	}
@@ -108,6 +114,19 @@ func (c *Console) accountWith(r *request, status int, problem string) error {
 		data.Keys = append(data.Keys, accountKey{k, passkeysPath + "/" + base64.RawURLEncoding.EncodeToString(k.ID) + "/remove"})
 	}
 	return c.render(r, status, "account.html", data)
+}
+
+// setTimeZone sets the zone in which the person sees times.
+func (c *Console) setTimeZone(r *request) error {
+	err := c.People.SetTimeZone(r.Context(), r.in, r.PostFormValue("zone"))
+	if err == nil {
+		return redirect(r, accountPath)
+	}
+	f, ok := fault.As(err)
+	if !ok || f.Code.Status() >= http.StatusInternalServerError {
+		return err
+	}
+	return c.accountWith(r, f.Code.Status(), accountPage{ZoneProblem: problemText(f), Zone: r.PostFormValue("zone")})
 }
 
 // askForPasskey asks a browser for a new passkey of the person, who confirms it on the page of its account.
@@ -125,7 +144,7 @@ func (c *Console) addPasskey(r *request) error {
 	if !ok || f.Code.Status() >= http.StatusInternalServerError {
 		return err
 	}
-	return c.accountWith(r, f.Code.Status(), problemText(f))
+	return c.accountWith(r, f.Code.Status(), accountPage{Problem: problemText(f)})
 }
 
 // removePasskey returns what removes a passkey of the person.

@@ -29,13 +29,17 @@ func activityFilter(r *request) (f ports.ActivityFilter, fields []field, problem
 	query := r.URL.Query()
 	get := func(name string) string { return strings.TrimSpace(query.Get(name)) }
 	f = ports.ActivityFilter{Platform: r.platform.ID, Actor: get("actor"), After: after(query), Limit: pageSize}
-	for name, at := range map[string]*time.Time{"from": &f.At.From, "to": &f.At.To} {
-		if text := get(name); text != "" {
-			parsed, err := time.Parse(timeForm, text)
-			if err != nil {
-				problems = append(problems, capital(name)+" must be a date and a time in UTC, such as 2026-03-14T09:30.")
+	for _, t := range []struct {
+		name string
+		edge edge
+		at   *time.Time
+	}{{"from", first, &f.At.From}, {"to", last, &f.At.To}} {
+		if text := get(t.name); text != "" {
+			parsed, problem := r.zone().parse(text, t.edge)
+			if problem != "" {
+				problems = append(problems, capital(t.name)+" "+problem+".")
 			}
-			*at = parsed
+			*t.at = parsed
 		}
 	}
 	if !f.At.To.IsZero() {
@@ -53,8 +57,7 @@ func activityFilter(r *request) (f ports.ActivityFilter, fields []field, problem
 	}
 	return f, []field{{Name: "actor", Label: "Person", Value: get("actor"), Hint: "A part of its name or e-mail address."},
 		{Name: "object", Label: "Object", Value: get("object"), Hint: "Its id."},
-		{Name: "from", Label: "From (UTC)", Kind: "datetime-local", Value: get("from")},
-		{Name: "to", Label: "To (UTC)", Kind: "datetime-local", Value: get("to")}}, problems
+		r.zone().field("from", "From", get("from")), r.zone().field("to", "To", get("to"))}, problems
 }
 
 func (c *Console) showAudit(r *request) error {

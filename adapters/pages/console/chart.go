@@ -12,6 +12,7 @@ import (
 // chart is a chart of bars, one for each day, that the server draws.
 type chart struct {
 	Width, Height int
+	IsHours       bool
 	Label         string
 	Bars          []bar
 	Days          []chartDay
@@ -49,12 +50,12 @@ const (
 )
 
 // newChart draws the payments of days, or of hours.
-func newChart(days []payments.TimeCount, isHours bool) chart {
+func newChart(days []payments.TimeCount, isHours bool, in *time.Location) chart {
 	what, long, brief := "days", dayText, func(t time.Time) string { return t.Format("Jan 2") }
 	if isHours {
-		what, long, brief = "hours", moment, func(t time.Time) string { return t.UTC().Format("15:00") }
+		what, long, brief = "hours", moment, func(t time.Time) string { return t.In(in).Format("15:04") }
 	}
-	c := chart{Width: dayWidth * len(days), Height: chartHeight + chartFoot}
+	c := chart{IsHours: isHours, Width: dayWidth * len(days), Height: chartHeight + chartFoot}
 	counted, highest, sum := make([][len(chartGroups)]int64, len(days)), int64(1), int64(0)
 	for i, d := range days {
 		total := int64(0)

@@ -81,9 +81,8 @@ type Console struct {
 	Config
 	site *web.Site
 	// provider keeps the secret by which a browser is known that comes back from single sign-on.
-	provider  *web.Site
-	templates *template.Template
-	streams   chan struct{} // one for each stream of events that is open
+	provider *web.Site
+	streams  chan struct{} // one for each stream of events that is open
 }
 
 // The paths of the pages.
@@ -122,11 +121,11 @@ func New(c Config) (*Console, error) {
 	if err != nil {
 		return nil, err
 	}
-	parsed, err := templates()
-	return &Console{Config: c, site: site, provider: provider, templates: parsed, streams: make(chan struct{}, maxStreams)}, err
+	_, err = templates()
+	return &Console{Config: c, site: site, provider: provider, streams: make(chan struct{}, maxStreams)}, err
 }
 
-// templates are parsed once, by what serves them.
+// templates are parsed once, and never executed themselves: each time zone has a copy.
 var templates = sync.OnceValues(func() (*template.Template, error) {
 	return template.New("").Funcs(functions).ParseFS(files, "templates/*.html")
 })
@@ -145,6 +144,7 @@ func (c *Console) Register(mount func(method, pattern string, h http.Handler), l
 		{http.MethodGet, signInPath + "/provider", c.beginSingleSignOn},
 		{http.MethodGet, ReturnPath, c.returnFromProvider},
 		{http.MethodGet, accountPath, c.working(c.showAccount)},
+		{http.MethodPost, accountPath + "/time-zone", c.working(c.setTimeZone)},
 		{http.MethodPost, passkeysPath, c.working(c.addPasskey)},
 		{http.MethodPost, passkeysPath + "/ask", c.working(c.asked(c.askForPasskey))},
 		{http.MethodGet, passkeysPath + "/{passkey}/remove", c.working(c.asking(c.removePasskey))},
@@ -353,7 +353,11 @@ func (p page) IsSandbox() bool { return p.Platform.Environment == platform.Sandb
 func basePath(p ident.Platform) string { return platformPath + p.UUID().String() }
 
 func (c *Console) render(r *request, status int, name string, data any) error {
-	return web.Write(r.w, status, c.templates, name, data)
+	z, err := zoneOf(r.in.Person)
+	if err != nil {
+		return err
+	}
+	return web.Write(r.w, status, z.templates, name, data)
 }
 
 // redirect goes to another page with GET.

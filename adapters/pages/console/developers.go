@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 
 	"causeway/app/platforms"
 	"causeway/core/event"
+	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/period"
 	"causeway/core/person"
@@ -242,18 +244,18 @@ func (c *Console) redeliver(r *request) (action, error) {
 
 // redeliverFailed sends all webhooks of a time again that the endpoint has not accepted.
 func (c *Console) redeliverFailed(r *request) (action, error) {
-	base, now := basePath(r.platform.ID), c.Clock.Now().UTC().Truncate(time.Minute)
+	z, base := r.zone(), basePath(r.platform.ID)
+	now := c.Clock.Now().In(z.location)
 	return action{Title: "Send failed webhooks again", Section: "webhooks", Does: "All webhooks of a time that failed are sent again, " +
 		"with the same " +
 		"ids, for another seven days.", Fields: []field{
-		{Name: "from", Label: "From (UTC)", Kind: "datetime-local", Value: now.AddDate(0, 0, -7).Format(timeForm)},
-		{Name: "to", Label: "To (UTC)", Kind: "datetime-local", Value: now.Add(time.Minute).Format(timeForm)}},
+		z.field("from", "From", now.AddDate(0, 0, -7).Format(timeForm)), z.field("to", "To", now.Add(time.Minute).Format(timeForm))},
 		Back: base + "/webhooks?status=FAILED",
 		do: func(r *request) (string, error) {
-			from, errFrom := time.Parse(timeForm, r.PostFormValue("from"))
-			to, errTo := time.Parse(timeForm, r.PostFormValue("to"))
-			if errFrom != nil || errTo != nil {
-				return "", errUnreadable
+			from, badFrom := z.parse(r.PostFormValue("from"), first)
+			to, badTo := z.parse(r.PostFormValue("to"), last)
+			if problem := cmp.Or(badFrom, badTo); problem != "" {
+				return "", fault.New(fault.InvalidInput, "A time %s.", problem)
 			}
 			_, err := c.Webhooks.Redeliver(r.Context(), r.platform.ID, ports.Redelivery{Created: period.Interval{From: from, To: to},
 				Status: event.Failed})

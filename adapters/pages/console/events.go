@@ -67,7 +67,7 @@ const (
 
 // streamedEvent is what a stream says of an event. It has no personal data.
 type streamedEvent struct {
-	At, Name, Status, Link, ID string
+	At, Time, Name, Status, Link, ID string
 }
 
 // streamEvents sends events as they happen, until the session, the process or the page ends. It goes on after the last event that the
@@ -171,7 +171,7 @@ func (s *eventStream) send(events []ports.Delivery, read map[ident.Webhook]bool)
 		if s.sent[d.ID] {
 			continue
 		}
-		body, err := json.Marshal(streamedEvent{rfc3339(d.Created), d.Name, lower(d.Status), basePath(d.Platform) + "/webhooks/" + pathOfID(d.ID),
+		body, err := json.Marshal(streamedEvent{rfc3339(d.Created), s.r.zone().moment(d.Created), d.Name, lower(d.Status), basePath(d.Platform) + "/webhooks/" + pathOfID(d.ID),
 			pathOfID(d.ID)})
 		if err != nil || !s.write(fmt.Sprintf("id: %s\ndata: %s\n\n", pathOfID(d.ID), body)) {
 			return false

@@ -178,6 +178,10 @@ var passkeyID = []byte{250, 251, 252}
 
 func (f *fakePeople) HasPasskeys() bool { return !f.withoutPasskeys }
 
+func (f *fakePeople) SetTimeZone(_ context.Context, _ people.SignedIn, name string) error {
+	return f.call("set the time zone %s", name)
+}
+
 func (f *fakePeople) PasskeysOf(_ context.Context, p person.Person) ([]person.Passkey, error) {
 	return []person.Passkey{{ID: passkeyID, Person: p.ID, Name: "work <laptop>", CreatedAt: now}}, f.err
 }

@@ -7,13 +7,16 @@ import (
 	"time"
 
 	"causeway/core/money"
+	"causeway/core/person"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
 
 // functions are those of the templates.
 var functions = template.FuncMap{
-	"moment": moment, "machine": rfc3339, "major": major, "total": total, "lower": lower, "sent": sent, "short": short, "spans": spans,
+	// Those of the zone of a person replace these two.
+	"moment": utc, "zone": func() string { return person.UTC },
+	"utc": utc, "pieces": pieces, "machine": rfc3339, "major": major, "total": total, "lower": lower, "sent": sent, "short": short, "spans": spans,
 	"list":      func(base string, items []transaction.Transaction) paymentList { return paymentList{base, items} },
 	"amount":    func(minor int64, c money.Currency) string { return major(money.Amount{Minor: minor, Currency: c}) },
 	"jobStates": func() []ports.JobState { return jobStates[1:] },
@@ -25,12 +28,12 @@ type paymentList struct {
 	Items []transaction.Transaction
 }
 
-// moment returns a time in UTC, as people read it; empty for none.
-func moment(t time.Time) string {
+// utc returns a time in UTC, as people read it; empty for none.
+func utc(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return t.UTC().Format("2006-01-02 15:04:05") + " UTC"
+	return t.UTC().Format("2006-01-02 15:04:05 MST")
 }
 
 // rfc3339 returns a time in UTC, as programs read it; empty for none.

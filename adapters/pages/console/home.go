@@ -102,7 +102,7 @@ func (c *Console) showHome(r *request) error {
 	if err != nil {
 		return err
 	}
-	data.Chart, data.SuccessRate = newChart(days, false), successRate(days)
+	data.Chart, data.SuccessRate = newChart(days, false, time.UTC), successRate(days)
 	data.SuccessRateNow = successRate([]payments.TimeCount{{Counts: counts}})
 	if data.Balances, err = c.balancesOf(r); err != nil {
 		return err

@@ -58,7 +58,7 @@ func TestChart_Draws(t *testing.T) {
 		transaction.Failed: 1}},
 		{From: now.AddDate(0, 0, 1), Counts: map[transaction.Status]int64{transaction.Pending: 2, transaction.Processing: 2}},
 		{From: now.AddDate(0, 0, 2)}}
-	c := newChart(days, false)
+	c := newChart(days, false, time.UTC)
 	if len(c.Bars) != 3 || c.Bars[0].Class != "done" || c.Bars[0].Height != chartHeight-1 || c.Bars[1] != (bar{"lost", c.Bars[0].X, 0,
 		barWidth, 1}) &&
 		c.Bars[1].Height != 1 || c.Bars[2].Class != "open" || c.Bars[2].Height != 1 {
@@ -78,7 +78,7 @@ func TestChart_Draws(t *testing.T) {
 	if got := successRate(days[1:]); got != "" {
 		t.Errorf("success rate of nothing: %s", got)
 	}
-	if got := newChart(nil, true); len(got.Bars) > 0 {
+	if got := newChart(nil, true, time.UTC); len(got.Bars) > 0 {
 		t.Errorf("no days: %+v", got)
 	}
 }

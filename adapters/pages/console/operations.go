@@ -27,7 +27,7 @@ func (c *Console) showState(r *request) error {
 	if err != nil {
 		return err
 	}
-	drawn := newChart(hours, true)
+	drawn := newChart(hours, true, r.zone().location)
 	v.Chart = &drawn
 	backlog, err := c.Operations.WebhookBacklog(r.Context(), r.platform.ID)
 	if err != nil {

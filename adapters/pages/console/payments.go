@@ -49,11 +49,8 @@ type paymentFilter struct {
 	Status, Type, From, To, Currency, Min, Max, Reference, Account, Customer string
 }
 
-// timeForm is that of a field for a time, in UTC.
-const timeForm = "2006-01-02T15:04"
-
 // filterOf returns the filter of a request, and what is wrong with it.
-func filterOf(query url.Values) (entered paymentFilter, filter ports.TransactionFilter, problems []string) {
+func filterOf(query url.Values, z *zone) (entered paymentFilter, filter ports.TransactionFilter, problems []string) {
 	get := func(name string) string { return strings.TrimSpace(query.Get(name)) }
 	entered = paymentFilter{get("status"), get("type"), get("from"), get("to"), strings.ToUpper(get("currency")), get("min"), get("max"),
 		get("reference"), get("account"), get("customer")}
@@ -69,18 +66,18 @@ func filterOf(query url.Values) (entered paymentFilter, filter ports.Transaction
 	default:
 		refuse("%s is not a direction.", direction)
 	}
-	readTime := func(text, name string) (t time.Time) {
+	readTime := func(text, name string, e edge) (t time.Time) {
 		if text == "" {
 			return t
 		}
-		t, err := time.Parse(timeForm, text)
-		if err != nil {
-			refuse("%s must be a date and a time in UTC, such as 2026-03-14T09:30.", name)
+		t, problem := z.parse(text, e)
+		if problem != "" {
+			refuse("%s %s.", name, problem)
 		}
 		return t
 	}
-	filter.Created.From = readTime(entered.From, "From")
-	if filter.Created.To = readTime(entered.To, "To"); !filter.Created.To.IsZero() {
+	filter.Created.From = readTime(entered.From, "From", first)
+	if filter.Created.To = readTime(entered.To, "To", last); !filter.Created.To.IsZero() {
 		filter.Created.To = filter.Created.To.Add(time.Minute) // the minute is part of it
 		if !filter.Created.From.Before(filter.Created.To) {
 			refuse("From must not be after To.")
@@ -123,7 +120,7 @@ func readAmount(text string, c money.Currency, name string, refuse func(string, 
 func (c *Console) showPayments(r *request) error {
 	query := r.URL.Query()
 	data := paymentsPage{page: c.page(r, "Payments", "payments"), Statuses: transaction.Statuses}
-	entered, filter, problems := filterOf(query)
+	entered, filter, problems := filterOf(query, r.zone())
 	data.Filter, data.Problems = entered, problems
 	saved, err := c.Filters.SavedFilters(r.Context(), r.platform.ID, r.in.Person.ID, paymentsList)
 	if err != nil {
@@ -184,13 +181,13 @@ func after(query url.Values) uuid.UUID {
 	return id
 }
 
-var paymentColumns = []string{"id", "created_at", "type", "status", "refund_status", "sent", "sent_currency", "received",
+var paymentColumns = []string{"id", "created_at_utc", "type", "status", "refund_status", "sent", "sent_currency", "received",
 	"received_currency", "fees",
-	"reference", "customer_id", "platform_customer_id", "failure_reason", "settled_at"}
+	"reference", "customer_id", "platform_customer_id", "failure_reason", "settled_at_utc"}
 
 // downloadPayments writes the list as CSV, without personal data.
 func (c *Console) downloadPayments(r *request) error {
-	_, filter, problems := filterOf(r.URL.Query())
+	_, filter, problems := filterOf(r.URL.Query(), r.zone())
 	if len(problems) > 0 {
 		return &problem{http.StatusUnprocessableEntity, "The list cannot be made", strings.Join(problems, " ")}
 	}

@@ -168,12 +168,12 @@ func TestPayments_DownloadIsTheList(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, want := range []map[string]string{
-		{"id": paymentID.String(), "created_at": "2026-03-14T09:30:15Z", "type": "OUTGOING", "status": "FAILED",
+		{"id": paymentID.String(), "created_at_utc": "2026-03-14T09:30:15Z", "type": "OUTGOING", "status": "FAILED",
 			"refund_status": "PENDING", "sent": "100.50",
 			"sent_currency": "USD", "received": "0.00123456", "received_currency": "BTC", "fees": "1.05", "reference": "'=1+1",
 			"customer_id":          customerID.String(),
-			"platform_customer_id": `'@a"b`, "failure_reason": "LIGHTNING_PAYMENT_FAILED", "settled_at": "2026-03-14T09:31:15Z"},
-		{"id": newIncoming().ID.String(), "created_at": "2026-03-14T09:30:15Z", "type": "INCOMING", "status": "COMPLETED",
+			"platform_customer_id": `'@a"b`, "failure_reason": "LIGHTNING_PAYMENT_FAILED", "settled_at_utc": "2026-03-14T09:31:15Z"},
+		{"id": newIncoming().ID.String(), "created_at_utc": "2026-03-14T09:30:15Z", "type": "INCOMING", "status": "COMPLETED",
 			"received":          "7.00",
 			"received_currency": "USD", "customer_id": ownPlatform.String()},
 	} {

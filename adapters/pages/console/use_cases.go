@@ -29,6 +29,7 @@ type People interface {
 	SetUp(ctx context.Context, secret string, r people.Setup) (people.SignedIn, []string, error)
 	SignIn(ctx context.Context, email, password, code string) (people.SignedIn, error)
 	SignOut(ctx context.Context, secret string) error
+	SetTimeZone(ctx context.Context, in people.SignedIn, name string) error
 	Session(ctx context.Context, secret string) (people.SignedIn, error)
 	Confirm(ctx context.Context, in people.SignedIn, by people.Confirmation) error
 	HasPasskeys() bool

@@ -12,7 +12,8 @@
     const row = document.createElement("tr"), time = document.createElement("time"), link = document.createElement("a");
     row.id = "e-" + event.ID;
     time.dateTime = event.At;
-    time.textContent = event.At.slice(0, 19).replace("T", " ") + " UTC";
+    time.textContent = event.Time;
+    time.title = event.At.slice(0, 19).replace("T", " ") + " UTC";
     link.href = event.Link;
     link.textContent = event.Name;
     for (const part of [time, link, event.Status]) row.insertCell().append(part);
