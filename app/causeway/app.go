@@ -306,7 +306,7 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 	a.treasury = shared.Treasury()
 	a.receivables = shared.Receivables()
 	a.platformFees = platformfees.New(platformfees.Config{Store: a.db, Ledger: a.db.Finance(), Clock: systemClock{}, IDs: idGenerator})
-	a.exports = exports.New(exports.Config{Views: a.db.LedgerViews(), Store: a.db.Readers(), Clock: systemClock{},
+	a.exports = exports.New(exports.Config{Views: a.db.LedgerViews(), Store: a.db.Readers(), Clock: systemClock{}, IDs: idGenerator,
 		MaxConcurrency: a.Exports, MaxPerPlatform: a.ExportsPerPlatform, Company: a.Company()})
 	a.reconciliation = newReconciliation(a.db, idGenerator)
 	a.wallets = wallets.New(wallets.Config{

@@ -31,6 +31,8 @@ type Config struct {
 	// Store has the platforms, customers, accounts and payments that statements and exports name.
 	Store Store
 	Clock ports.Clock
+	// IDs names what is written For a person.
+	IDs ports.IDs
 	// Company issues account statements and services the accounts of camt.053; may be zero.
 	Company statement.Company
 	// MaxConcurrency is the maximum number of documents written at the same time, and
@@ -61,6 +63,8 @@ type Service struct {
 	// running counts the documents that are being written, in all and by platform.
 	running           int
 	runningByPlatform map[ident.Platform]int
+	// written are those that are written For a person.
+	written []*Running
 }
 
 // New returns a Service.
@@ -105,7 +109,7 @@ func (e *Service) Export(p ident.Platform, r Request) (Document, error) {
 					return err
 				}
 				return writer.write(ctx, out, exportJob{view: view, asOf: r.AsOf, filter: r.LedgerFilter, platform: p,
-					progress: e.Progress, store: e.Store,
+					progress: e.progressOf(ctx), store: e.Store,
 					holders: newHolders(e.Store, p, r.Names), servicer: camt053.Party{Name: e.Company.Name, Address: e.Company.Address}})
 			})
 		})}, nil

@@ -2,9 +2,12 @@ package console
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/google/uuid"
 
 	"causeway/app/exports"
 	"causeway/core/financials"
@@ -18,6 +21,9 @@ import (
 // Exports are the use cases that write the ledger as a file.
 type Exports interface {
 	Export(p ident.Platform, r exports.Request) (exports.Document, error)
+	For(p ident.Platform, by person.Person, d exports.Document) exports.Document
+	Running(p ident.Platform) []exports.Running
+	Cancel(p ident.Platform, id uuid.UUID, by person.Person) error
 	FinancialStatements(ctx context.Context, p ident.Platform, report financials.Report, isFinal bool) (exports.Document, error)
 	Statement(ctx context.Context, p ident.Platform, r exports.StatementRequest) (exports.Document, error)
 }
@@ -29,17 +35,18 @@ const (
 )
 
 func (c *Console) exportRoutes() []platformRoute {
-	return []platformRoute{
+	return append([]platformRoute{
 		{"GET", "/exports", person.View, c.showExports},
 		{"GET", "/exports/file", person.View, c.downloadExport},
-	}
+	}, c.actionRoutes("/exports/{export}/cancel", person.View, c.cancelExport)...)
 }
 
 func (c *Console) showExports(r *request) error {
 	query := r.URL.Query()
 	v := view{page: c.page(r, "Exports", "exports"), Intro: "The entries of the ledger as a file, by the time at which they take effect. " +
 		"The " +
-		"browser shows how much has arrived; a file that arrives whole is complete. A platform exports one file at a time."}
+		"browser shows how much has arrived; a file that arrives whole is complete. A platform exports one file at a time. What is being " +
+		"written is listed here, and can be cancelled by who has started it and by administrators."}
 	formats := make([]option, 0, len(exports.Formats()))
 	for _, f := range exports.Formats() {
 		formats = append(formats, option{f, f})
@@ -50,7 +57,38 @@ func (c *Console) showExports(r *request) error {
 		{Name: "to", Label: "To (UTC), included", Kind: "date", Value: query.Get("to"), Hint: "Empty for everything up to now."},
 		{Name: "account", Label: "Account", Value: query.Get("account"), Hint: "Such as `rails/ACH`; empty for all."},
 		{Name: "currency", Label: "Currency", Value: query.Get("currency")}}}
+	if running := c.Exports.Running(r.platform.ID); len(running) > 0 {
+		v.Sections = []section{{Heading: "Being written", Table: runningExports(v.page, running),
+			Text: "Load the page again to see how far they are."}}
+	}
 	return c.show(r, v)
+}
+
+// runningExports lists what is being written, with what cancels it for those who may.
+func runningExports(p page, running []exports.Running) *table {
+	t := &table{Label: "Being written", Columns: columns("Started", "File", "By", "Read", "Change")}
+	for _, e := range running {
+		progress, change := "", cell{}
+		if e.Total > 0 {
+			progress = fmt.Sprintf("%d of %d postings (%d %%)", e.Done, e.Total, e.Done*100/e.Total)
+		}
+		if e.MayCancel(p.Person) {
+			change = linked("Cancel", p.Base+"/exports/"+e.ID.String()+"/cancel")
+		}
+		t.Rows = append(t.Rows, []cell{timed(e.StartedAt), plain(e.Name), plain(e.By.Name), plain(progress), change})
+	}
+	return t
+}
+
+// cancelExport ends an export that somebody downloads.
+func (c *Console) cancelExport(r *request) (action, error) {
+	id, err := uuid.Parse(r.PathValue("export"))
+	if err != nil {
+		return action{}, errNotFound
+	}
+	return action{Title: "Cancel the export", Section: "exports", Back: basePath(r.platform.ID) + "/exports",
+		Does: "It is written no further, and the browser that downloads it keeps no file.",
+		do:   func(r *request) (string, error) { return "", c.Exports.Cancel(r.platform.ID, id, r.in.Person) }}, nil
 }
 
 func (c *Console) downloadExport(r *request) error {
@@ -65,7 +103,7 @@ func (c *Console) downloadExport(r *request) error {
 	if err != nil {
 		return err
 	}
-	return download(r, document)
+	return download(r, c.Exports.For(r.platform.ID, r.in.Person, document))
 }
 
 // daysOf returns the interval of a form with the first and the last day, up to now if that is not over.

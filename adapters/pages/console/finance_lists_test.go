@@ -49,8 +49,9 @@ type fakeFinance struct {
 	receivables []ports.ReceivableDetails
 	reports     []ports.KeptReport
 	// export is the last request for a file, and broken makes one fail after its first words.
-	export exports.Request
-	broken bool
+	export  exports.Request
+	running []exports.Running
+	broken  bool
 }
 
 func (f *fakeFinance) Make(ctx context.Context, p ident.Platform, by platform.Author, _ *ports.IdempotentRequest,
@@ -148,6 +149,18 @@ func (f *fakeFinance) Settings(ctx context.Context, p ident.Platform) (books.Set
 	return books.SettingsVersion{Settings: books.Settings{FunctionalCurrency: "EUR"}}, f.read(ctx, p, "settings of the books")
 }
 
+func (f *fakeFinance) For(_ ident.Platform, _ person.Person, d exports.Document) exports.Document {
+	return d
+}
+
+func (f *fakeFinance) Running(ident.Platform) []exports.Running { return f.running }
+
+func (f *fakeFinance) Cancel(p ident.Platform, id uuid.UUID, by person.Person) error {
+	return f.call("cancel the export %s of %s by %s", id, p, by.Name)
+}
+
+var exportID = uuid.UUID{0: 1, 15: 90}
+
 func (f *fakeFinance) Export(p ident.Platform, r exports.Request) (exports.Document, error) {
 	f.export = r
 	if err := f.call("export of %s", p); err != nil {
@@ -168,6 +181,8 @@ func (f *fakeFinance) Export(p ident.Platform, r exports.Request) (exports.Docum
 func (s *site) fillFinanceLists() {
 	s.accounting.position = accounting.FXPosition{AllValued: true, RatesKeptAt: now, Value: money.TotalOf(1_10),
 		Lines: []accounting.FXLine{{Currency: "USD", Position: money.TotalOf(1_20), Valued: true, Value: money.TotalOf(1_10)}}}
+	s.finance.running = []exports.Running{{ID: exportID, Platform: ownPlatform, By: newPerson(), Name: "ledger-export.csv", StartedAt: now,
+		Done: 500, Total: 2000}}
 	s.finance.journals = []journal.Journal{{Number: journalNumber, Span: journal.Span{From: testMonth.Start(), To: testMonth.End()},
 		Currency: "USD",
 		Revision: 1, MadeAt: now, By: someone, Lines: []journal.Line{{GLAccount: books.GLAccount{Code: "4000", Name: "Fees"},
@@ -194,7 +209,7 @@ func TestFinanceLists_LeadToDetails(t *testing.T) {
 		"/safeguarding":                      {"USD shortfall", "rails/ACH", "after=" + string(reportDay), "Ana Lima"},
 		"/safeguarding/" + string(reportDay): {"Topped up", "/acknowledge", "DIFFERENCE"},
 		"/fx-position":                       {"1.10 EUR", "Position", "USD"},
-		"/exports":                           {"beancount", "exports/file"},
+		"/exports":                           {"beancount", "exports/file", "500 of 2000 postings (25 %)", exportID.String() + "/cancel"},
 	} {
 		got := s.get(base + path)
 		for _, want := range wants {

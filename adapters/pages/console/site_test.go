@@ -207,7 +207,7 @@ func pathOf(pattern string, p ident.Platform) string {
 	return strings.NewReplacer("{token}", "token", "{platform}", p.UUID().String(), "{transaction}", paymentID.UUID().String(),
 		"{customer}", customerID.UUID().String(), "{posting}", postingID.String(), "{webhook}", webhookID.UUID().String(),
 		"{proposal}", proposalID.UUID().String(), "{month}", testMonth.String(), "{reconciliation}", runID.UUID().String(),
-		"{break}", breakID.UUID().String(), "{journal}", journalNumber, "{name}", recurringName, "{receivable}", receivableID.UUID().String(),
+		"{break}", breakID.UUID().String(), "{journal}", journalNumber, "{name}", recurringName, "{export}", exportID.String(), "{receivable}", receivableID.UUID().String(),
 		"{statement}", "INCOME_STATEMENT", "{line}", "fees", "{day}", string(reportDay), "{job}", deadJobID.String(), "{connection}",
 		"bank-eur", "{payment}",
 		paymentID.UUID().String(), "{verification}", verificationID.UUID().String(), "{owner}", ownerID.UUID().String(),
