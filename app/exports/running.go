@@ -74,7 +74,8 @@ func (w cancellableWriter) Write(p []byte) (int, error) {
 type runningKey struct{}
 
 // errCancelled is the cause of an export that was cancelled.
-var errCancelled = &fault.Error{Code: fault.Conflict, Reason: "Cancelled", Message: "The export was cancelled. Start it again if you need it."}
+var errCancelled = &fault.Error{Code: fault.Conflict, Reason: "Cancelled",
+	Message: "The export was cancelled. Start it again if you need it."}
 
 // progressOf returns what counts the postings that an export has written.
 func (e *Service) progressOf(ctx context.Context) func(done, total int64) {

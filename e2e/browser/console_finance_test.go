@@ -101,3 +101,56 @@ func TestConsole_EveryPageOfAPlatform(t *testing.T) {
 	}
 	c.wantNoComplaints()
 }
+
+func TestConsole_AccrualApprovedInAnotherTimeZone(t *testing.T) {
+	t.Parallel()
+	// A person of finance who sees times in its own zone proposes an accrual of every month, without script; another one approves it, and
+	// it is listed with both.
+	s := startServiceAt(t, "127.0.0.1:0", "--allow-private-webhooks")
+	p, _, _ := s.newWorkload()
+	base := p.consolePath()
+	_, id, _ := strings.Cut(base, "platforms/")
+	s.causeway("ledger", "settings", "set", "fourEyes=ADJUSTMENT", "--platform", "PlatformConfig:"+id, "--actor", "Root")
+	ana := s.newColleague("ana@acme.example", "Ana Lima", "FINANCE@PlatformConfig:"+id, view{width: 1100, height: 900, script: true})
+	bob := s.newColleague("bob@acme.example", "Bob Ray", "FINANCE@PlatformConfig:"+id, desktop)
+
+	ana.visit("/console/account")
+	ana.fill(map[string]string{"zone": "Middle/Earth"})
+	ana.pressTo(`form[action$="/time-zone"] button`, http.StatusBadRequest)
+	ana.want("must be a time zone")
+	ana.checkEverywhere("refused time zone")
+	ana.fill(map[string]string{"zone": "Asia/Kolkata"})
+	ana.press(`form[action$="/time-zone"] button`)
+	ana.want("Times are in the zone Asia/Kolkata")
+	ana.checkEverywhere("account with a time zone")
+	ana.visit(base + "/payments")
+	ana.want("From (Asia/Kolkata)")
+	ana.want(" IST")
+
+	ana.visit(base + "/set-recurring")
+	ana.checkEverywhere("add a recurring adjustment")
+	ana.fill(map[string]string{"name": "fees-accrued", "entries": "expense/rails income/fees", "note": "Fees of the bank",
+		"code": ana.spendCode()})
+	ana.pressTo("main form button.primary", http.StatusBadRequest)
+	ana.want("must be debit account, credit account, amount and currency")
+	ana.wantField("note", "Fees of the bank")
+	ana.fill(map[string]string{"entries": "expense/rails income/fees 12.50 USD", "code": ana.spendCode()})
+	ana.press("main form button.primary")
+	ana.want("You have proposed this")
+	proposal := ana.evaluate("location.pathname")
+	bob.visit(proposal)
+	bob.fill(map[string]string{"code": bob.spendCode()})
+	bob.press(`button[value="approve"]`)
+	bob.want("Decided by")
+	ana.visit(base + "/journals")
+	ana.checkEverywhere("journals with a recurring adjustment")
+	ana.press(`td a[href$="/recurring/fees-accrued"]`)
+	ana.want("approved by Bob Ray")
+	ana.want("No month was posted yet.")
+	ana.checkEverywhere("recurring adjustment")
+	ana.press(`a[href$="/end"]`)
+	ana.checkEverywhere("end a recurring adjustment")
+	for _, b := range []*tab{ana.tab, bob.tab} {
+		b.wantNoComplaints(http.StatusBadRequest)
+	}
+}

@@ -171,7 +171,8 @@ func (s *eventStream) send(events []ports.Delivery, read map[ident.Webhook]bool)
 		if s.sent[d.ID] {
 			continue
 		}
-		body, err := json.Marshal(streamedEvent{rfc3339(d.Created), s.r.zone().moment(d.Created), d.Name, lower(d.Status), basePath(d.Platform) + "/webhooks/" + pathOfID(d.ID),
+		body, err := json.Marshal(streamedEvent{rfc3339(d.Created), s.r.zone().moment(d.Created), d.Name, lower(d.Status),
+			basePath(d.Platform) + "/webhooks/" + pathOfID(d.ID),
 			pathOfID(d.ID)})
 		if err != nil || !s.write(fmt.Sprintf("id: %s\ndata: %s\n\n", pathOfID(d.ID), body)) {
 			return false

@@ -102,7 +102,8 @@ var anyone = map[string]bool{"GET /console/sign-in": true, "POST /console/sign-i
 // inAnySession are the pages that a person needs no right for.
 var inAnySession = map[string]bool{"GET /console": true, "GET /console/setup": true, "POST /console/setup": true,
 	"POST /console/sign-out": true, "GET /console/command-line": true, "POST /console/command-line": true,
-	"GET /console/account": true, "POST /console/account/passkeys": true, "POST /console/account/passkeys/ask": true, "POST /console/account/time-zone": true,
+	"GET /console/account": true, "POST /console/account/passkeys": true, "POST /console/account/passkeys/ask": true,
+	"POST /console/account/time-zone":                true,
 	"GET /console/account/passkeys/{passkey}/remove": true, "POST /console/account/passkeys/{passkey}/remove": true,
 	"POST /console/confirm/ask": true, "GET /console/confirm/provider": true}
 
