@@ -88,9 +88,6 @@ func (v Version) Check(now time.Time) []fault.Field {
 	return bad
 }
 
-// MovesHeldMoney is period.Adjustment.MovesHeldMoney.
-func (v Version) MovesHeldMoney() bool { return period.Adjustment{Entries: v.Entries}.MovesHeldMoney() }
-
 // Adjustment is a recurring adjustment: its versions by number.
 type Adjustment []Version
 
