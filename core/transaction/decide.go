@@ -7,6 +7,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/wallet"
 	"causeway/ledger"
 )
 
@@ -121,9 +122,8 @@ func (t Transaction) Execute(p Parties, now time.Time) (Decision, error) {
 func (t Transaction) execute(now time.Time) (Decision, error) {
 	switch t.Flow().Funding {
 	case Wallet:
-		return Decision{}, &fault.Error{Code: fault.Unauthorized, Reason: "Missing Service-Wallet-Signature",
-			Message: "An embedded wallet pays this quote. Have its owner sign payloadToSign of the quote's paymentInstructions, and send the " +
-				"signature in the header Service-Wallet-Signature."}
+		return Decision{}, wallet.MissingSignature("An embedded wallet pays this quote. Have its owner sign payloadToSign of the quote's " +
+			"paymentInstructions, and send the signature in the header Service-Wallet-Signature.")
 	case Pull:
 		next, err := t.transition(Collect, "", now)
 		if err != nil {

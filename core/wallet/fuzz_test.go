@@ -18,8 +18,9 @@ func FuzzParseClientKey(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
+	compressed := append([]byte{2 | point[64]&1}, point[1:33]...)
 	for _, seed := range []string{hex.EncodeToString(point), strings.ToUpper(hex.EncodeToString(point)), "", "04",
-		"04" + strings.Repeat("0", 128), "02" + strings.Repeat("f", 64)} {
+		"04" + strings.Repeat("0", 128), "02" + strings.Repeat("f", 64), hex.EncodeToString(compressed)} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -29,7 +30,8 @@ func FuzzParseClientKey(f *testing.F) {
 			if !fault.Is(err, fault.InvalidInput) {
 				t.Fatal(err)
 			}
-		} else if hex.EncodeToString(key.Bytes()) != strings.ToLower(text) {
+		} else if session := key.SessionKey(); hex.EncodeToString(key.Bytes()) != strings.ToLower(text) &&
+			hex.EncodeToString(session[:]) != strings.ToLower(text) {
 			t.Fatalf("%q is %x", text, key.Bytes())
 		}
 	})

@@ -73,9 +73,10 @@ func TestIDTokenNonce_IsTheHashOfTheWrittenKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	written := hex.EncodeToString(point)
-	sum := sha256.Sum256([]byte(written))
-	for _, text := range []string{written, strings.ToUpper(written)} {
+	full, compressed := bothForms(point)
+	for _, text := range []string{full, strings.ToUpper(full), compressed, strings.ToUpper(compressed)} {
+		written := strings.ToLower(text)
+		sum := sha256.Sum256([]byte(written))
 		key, err := wallet.ParseClientKey(text)
 		if err != nil || wallet.IDTokenNonce(key) != hex.EncodeToString(sum[:]) {
 			t.Errorf("%s: %s, %v", text, wallet.IDTokenNonce(key), err)

@@ -39,7 +39,7 @@ func (c Call) Unsigned() bool { return c.Signature == "" && c.RequestID == "" }
 func (c Call) ParseRequestID() (ident.SignedRequest, error) {
 	switch {
 	case c.Signature == "":
-		return ident.SignedRequest{}, unauthorized(ReasonNoSignature, "Send the signature over payloadToSign in the header "+
+		return ident.SignedRequest{}, MissingSignature("Send the signature over payloadToSign in the header " +
 			"Service-Wallet-Signature, together with Request-Id.")
 	case c.RequestID == "":
 		return ident.SignedRequest{}, unauthorized(ReasonNoRequestID, "Send the requestId of the first response in the header Request-Id, "+

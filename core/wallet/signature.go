@@ -36,7 +36,7 @@ type Signature struct {
 //     scheme (StampScheme) and signature (DER in hexadecimal digits).
 func ParseSignature(text string) (Signature, error) {
 	if len(text) > maxSignatureText {
-		return Signature{}, InvalidSignature("Service-Wallet-Signature has %d characters; a signature has at most %d.",
+		return Signature{}, notASignature("Service-Wallet-Signature has %d characters; a signature has at most %d.",
 			len(text), maxSignatureText)
 	}
 	// The first byte of a sequence in DER is 30, which base64 begins with M.
@@ -65,7 +65,7 @@ func parseStamp(text string) (Signature, error) {
 	case keyErr != nil || derErr != nil || len(key) != len(SessionKey{}) || len(der) == 0 || len(der) > maxSignatureDER:
 		return Signature{}, malformedSignature()
 	case stamp["scheme"] != StampScheme:
-		return Signature{}, InvalidSignature("The scheme of a stamp in Service-Wallet-Signature must be %s.", StampScheme)
+		return Signature{}, notASignature("The scheme of a stamp in Service-Wallet-Signature must be %s.", StampScheme)
 	}
 	return Signature{DER: der, Key: SessionKey(key)}, nil
 }
@@ -79,7 +79,7 @@ func decodeBase64(encoding *base64.Encoding, text string) ([]byte, error) {
 }
 
 func malformedSignature() error {
-	return InvalidSignature("Service-Wallet-Signature must be the base64 text of an ECDSA signature in DER, or a stamp with publicKey, " +
+	return notASignature("Service-Wallet-Signature must be the base64 text of an ECDSA signature in DER, or a stamp with publicKey, " +
 		"scheme and signature.")
 }
 
@@ -98,14 +98,11 @@ func (s Signature) VerifiedBy(key SessionKey, payload string) bool {
 }
 
 func (k SessionKey) publicKey() (*ecdsa.PublicKey, error) {
-	x, y := elliptic.UnmarshalCompressed(elliptic.P256(), k[:])
-	if x == nil {
+	point := k.uncompressed()
+	if point == nil {
 		return nil, errors.New("the key of the session is not a point on P-256")
 	}
-	point := [65]byte{4}
-	x.FillBytes(point[1:33])
-	y.FillBytes(point[33:])
-	return ecdsa.ParseUncompressedPublicKey(elliptic.P256(), point[:])
+	return ecdsa.ParseUncompressedPublicKey(elliptic.P256(), point)
 }
 
 // Signer returns the session whose key signed the payload, or UNAUTHORIZED.

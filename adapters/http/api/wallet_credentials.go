@@ -123,7 +123,7 @@ type authCredentialVerifyRequest struct{}
 
 // Union returns a branch for every type of credential.
 func (authCredentialVerifyRequest) Union() httpapi.UnionSpec {
-	client := httpapi.Field{Name: "clientPublicKey", Required: true, Pattern: clientKeyPattern, PatternDescription: clientKeyDescription,
+	client := httpapi.Field{Name: "clientPublicKey", Required: true, Pattern: wallet.ClientKeyPattern, PatternDescription: wallet.ClientKeyRule,
 		Description: "Public key of a new key pair of the client, to which the key of the session is sealed.", Example: exampleClientKey}
 	// The parts of an assertion have no pattern: in the sandbox a signature is a test value.
 	part := func(name, description string, required bool) httpapi.Field {
@@ -159,8 +159,6 @@ func (authCredentialVerifyRequest) Union() httpapi.UnionSpec {
 const (
 	base64URLPattern     = "^[A-Za-z0-9_-]+$"
 	base64URLDescription = "base64url without padding"
-	clientKeyPattern     = "^04[0-9a-fA-F]{128}$"
-	clientKeyDescription = "a P-256 public key in uncompressed form: 04 and the two coordinates, 130 hexadecimal digits"
 	maxNickname          = 100 // characters
 	exampleClientKey     = "046b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c2964fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5"
 )
@@ -249,7 +247,7 @@ func registerWalletCredentials(a *httpapi.API, service WalletCredentials) {
 	}), func(struct{}) httpapi.NoBody { return httpapi.NoBody{} })
 
 	type challengeRequest struct {
-		ClientPublicKey string `json:"clientPublicKey,omitempty" pattern:"^04[0-9a-fA-F]{128}$" patternDescription:"a P-256 public key in uncompressed form: 04 and the two coordinates, 130 hexadecimal digits" doc:"PASSKEY only, and required for it: public key of a new key pair of the client, to which the key of the session is sealed." example:"046b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c2964fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5"`
+		ClientPublicKey string `json:"clientPublicKey,omitempty" pattern:"^(0[23][0-9a-fA-F]{64}|04[0-9a-fA-F]{128})$" patternDescription:"a P-256 public key in hexadecimal digits: 04 and the two coordinates (130 digits), or compressed (66 digits)" doc:"PASSKEY only, and required for it: public key of a new key pair of the client, to which the key of the session is sealed." example:"046b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c2964fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5"`
 	}
 	type challengeInput struct {
 		CredentialPath
@@ -339,7 +337,7 @@ func (in *verifyInput) verification() (wallets.Verification, error) {
 // transports are those of passkeys.
 var transports = []string{"usb", "nfc", "ble", "internal", "hybrid"}
 
-var clientKeyForm = regexp.MustCompile(clientKeyPattern)
+var clientKeyForm = regexp.MustCompile(wallet.ClientKeyPattern)
 
 func text(object map[string]any, name string) string {
 	value, _ := object[name].(string)

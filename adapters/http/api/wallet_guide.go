@@ -21,7 +21,7 @@ var walletGuide = strings.NewReplacer(
 
 **Life of a session.** The customer proves who they are with a credential (an e-mailed code, a passkey, or an account at Google or Apple). That opens a session of 15 minutes, whose private key only the client can read. With it the client signs requests and payments.
 
-**Client key.** For each verification, refresh and export the client makes a new key pair on P-256 and keeps the private key. |clientPublicKey| is the public key, uncompressed (SEC 1): |04| and both coordinates, 130 hexadecimal digits.
+**Client key.** For each verification, refresh and export the client makes a new key pair on P-256 and keeps the private key. |clientPublicKey| is the public key (SEC 1) in hexadecimal digits: uncompressed, |04| and both coordinates, or compressed.
 
 **Sealed secrets.** A secret is encrypted to |clientPublicKey| with HPKE (RFC 9180), single-shot, base mode: DHKEM(P-256, HKDF-SHA256) 0x0010, HKDF-SHA256 0x0001, AES-256-GCM 0x0002, with empty |info| and empty associated data. There are two forms:
 
@@ -41,19 +41,19 @@ A |requestId| is used up by the request that succeeds with it. A second request 
 
 **Evidence.** The timeline of the transaction keeps the signature, and the certificate of the session: a statement in JSON that the key of the wallet has signed, with |type| (|SESSION|), |version| (1), |sessionId|, |accountId|, |credentialId|, |credentialType|, |publicKey| (of the session, compressed), |createdAt| and |expiresAt|. So anybody who has the public key of the wallet can verify the payment, without this service.
 
-**Refusals.** A second request is refused with 401 and one of these reasons, checked in this order:
+**Refusals.** A second request is refused with 401 and one of these reasons, checked in this order. |details.code| is the code in parentheses:
 
-- |{noSignature}|: there is a |Request-Id| without a signature.
-- |{noRequestId}|: there is a signature without a |Request-Id|.
+- |{noSignature}| (|WALLET_SIGNATURE_MISSING|): there is a |Request-Id| without a signature.
+- |{noRequestId}| (|REQUEST_ID_MISSING|): there is a signature without a |Request-Id|.
 - |{unknownRequestId}|: your platform has no such request.
 - |{used}|: send the first request again for a new one.
 - |{expired}|: likewise.
-- |{differs}|: another method, path, query or body than in the first request.
-- |{signature}|: no active session of the wallet signed the payload; a refresh is signed by the session itself. Revoking a credential: |{revoked}| if only a session of that credential did.
+- |{differs}| (|WALLET_SIGNATURE_BODY_MISMATCH|): another method, path, query or body than in the first request.
+- |{signature}| (|WALLET_SIGNATURE_INVALID|, or |WALLET_SIGNATURE_MALFORMED| for a text that is no signature): no active session of the wallet signed the payload; a refresh is signed by the session itself. Revoking a credential: |{revoked}| if only a session of that credential did.
 
-**Passkeys.** Create them with navigator.credentials.create() for the domain in |embeddedWalletConfig.passkeyRpId|, with a random challenge of at least 16 bytes that your server makes; pass that challenge and the results on. To verify one, challenge it, pass |challenge| to navigator.credentials.get(), and send the result with the |requestId| as the header |Request-Id|. The challenge is 32 random bytes, and the SHA-256 of these and of the 130 hexadecimal digits of |clientPublicKey| as text in lower case: a client that checks it cannot open a session for the key of somebody else. Binary values are base64url without padding.
+**Passkeys.** Create them with navigator.credentials.create() for the domain in |embeddedWalletConfig.passkeyRpId|, with a random challenge of at least 16 bytes that your server makes; pass that challenge and the results on. To verify one, challenge it, pass |challenge| to navigator.credentials.get(), and send the result with the |requestId| as the header |Request-Id|. The challenge is 32 random bytes, and the SHA-256 of these and of the hexadecimal digits of |clientPublicKey| as they were sent, as text in lower case: a client that checks it cannot open a session for the key of somebody else. Binary values are base64url without padding.
 
-**Google and Apple.** An ID token must be for one of |embeddedWalletConfig.oauthClientIds| and less than 60 seconds old when it is first sent. To verify a credential, request it with the nonce hex(SHA-256(clientPublicKey)): the SHA-256 of the 130 hexadecimal digits as text in lower case, in lower-case hexadecimal digits.
+**Google and Apple.** An ID token must be for one of |embeddedWalletConfig.oauthClientIds| and less than 60 seconds old when it is first sent. To verify a credential, request it with the nonce hex(SHA-256(clientPublicKey)): the SHA-256 of its hexadecimal digits as they are sent, as text in lower case, in lower-case hexadecimal digits.
 
 **Sandbox.** On sandbox platforms these values are valid proofs, and any other is 401 with the reason in parentheses. Sealed secrets and signatures are real, so that the client of production is tested as it is.
 

@@ -59,7 +59,7 @@ type SessionPath struct {
 
 // clientKeyRequest is the body of operations that seal a secret to a key of the client.
 type clientKeyRequest struct {
-	ClientPublicKey string `json:"clientPublicKey" pattern:"^04[0-9a-fA-F]{128}$" patternDescription:"a P-256 public key in uncompressed form: 04 and the two coordinates, 130 hexadecimal digits" doc:"Public key of a new key pair of the client, to which the secret is sealed. The same in both requests." example:"046b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c2964fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5"`
+	ClientPublicKey string `json:"clientPublicKey" pattern:"^(0[23][0-9a-fA-F]{64}|04[0-9a-fA-F]{128})$" patternDescription:"a P-256 public key in hexadecimal digits: 04 and the two coordinates (130 digits), or compressed (66 digits)" doc:"Public key of a new key pair of the client, to which the secret is sealed. The same in both requests." example:"046b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c2964fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5"`
 }
 
 func registerWalletSessions(a *httpapi.API, service WalletSessions) {

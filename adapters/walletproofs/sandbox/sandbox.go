@@ -142,7 +142,9 @@ func (Proofs) CheckSignature(payload, signature string, sessions []wallet.Sessio
 	}
 	session, err := wallet.Signer(payload, signature, sessions)
 	if f, ok := fault.As(err); ok {
-		return session, wallet.InvalidSignature("%s In the sandbox %s is valid too.", f.Message, sandbox.WalletSignature)
+		hinted := *f
+		hinted.Message += " In the sandbox " + sandbox.WalletSignature + " is valid too."
+		return session, &hinted
 	}
 	return session, err
 }
