@@ -4418,9 +4418,10 @@ CREATE TABLE wallet_credentials (
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
     revoked_at timestamp with time zone,
-    user_verified boolean DEFAULT false NOT NULL,
-    CONSTRAINT wallet_credential_type_known CHECK ((credential_type = ANY (ARRAY['EMAIL_OTP'::text, 'PASSKEY'::text, 'OAUTH'::text])))
+    user_verified boolean DEFAULT false NOT NULL
 );
+ALTER TABLE wallet_credentials
+    ADD CONSTRAINT wallet_credential_type_known CHECK ((credential_type = ANY (ARRAY['EMAIL_OTP'::text, 'SMS_OTP'::text, 'PASSKEY'::text, 'OAUTH'::text]))) NOT VALID;
 ALTER TABLE ONLY wallet_credentials
     ADD CONSTRAINT wallet_credentials_pkey PRIMARY KEY (platform_id, id);
 CREATE UNIQUE INDEX wallet_credential_email_otp_unique ON wallet_credentials USING btree (platform_id, account_id) WHERE ((credential_type = 'EMAIL_OTP'::text) AND (revoked_at IS NULL));

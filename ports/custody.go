@@ -28,6 +28,11 @@ type Custody interface {
 	// NewSessionKey makes a key pair for a session. The private key is sealed to the client's key and kept
 	// nowhere.
 	NewSessionKey(ctx context.Context, client wallet.ClientKey) (SealedSessionKey, error)
+	// OTPTarget returns the key, one for each wallet, to which clients encrypt one-time codes: the JSON text of an envelope as that of
+	// an export, which the key of the wallet signs. It is otpEncryptionTargetBundle.
+	OTPTarget(ctx context.Context, w WalletID) (string, error)
+	// OpenOTP decrypts what a client has encrypted to OTPTarget; or returns INVALID_INPUT.
+	OpenOTP(ctx context.Context, w WalletID, sealed wallet.SealedOTP) (wallet.OTPAttempt, error)
 	// Export returns the words (BIP-39) of a wallet, sealed to the client's key: the JSON text of the
 	// export envelope.
 	Export(ctx context.Context, w WalletID, client wallet.ClientKey) (string, error)

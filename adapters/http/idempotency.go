@@ -207,8 +207,8 @@ func (x *exchange) appendTarget(to []byte) []byte {
 	switch {
 	case x.route.signedRetry:
 		used = parts[:]
-	case x.route.keyedHeader != "":
-		used = append(used, x.r.Header.Get(x.route.keyedHeader))
+	case x.route.actor:
+		used = append(used, x.r.Header.Get(actorHeader))
 	}
 	for _, part := range used {
 		to = binary.BigEndian.AppendUint64(to, uint64(len(part)))

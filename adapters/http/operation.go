@@ -65,9 +65,6 @@ type Operation struct {
 	// SignedRetry makes the owner of an embedded wallet authorize the operation: see Signed. Call.Signed
 	// has the signature.
 	SignedRetry bool
-	// KeyedHeader names a header that says which request it is, as the body does: an Idempotency-Key is
-	// refused for a request with another value. It may be empty.
-	KeyedHeader string
 	// Actor accepts the header Causeway-Actor: the name of the person who makes the request. Call.Actor has
 	// it, and an Idempotency-Key is refused for a request with another one.
 	Actor bool
@@ -213,14 +210,11 @@ func (a *API) describe(method string, op *operation) (*route, huma.Operation) {
 	if op.MaxBody == 0 {
 		op.MaxBody = defaultMaxBody
 	}
-	if op.Actor {
-		op.KeyedHeader = actorHeader
-	}
 	pattern := BasePath + op.Path
 	rt := &route{
 		method: method, pattern: pattern, timer: a.meter.timer(method, pattern),
 		permission: op.Permission, agent: op.Agent, public: op.Public, sandboxOnly: op.SandboxOnly, unlogged: op.Unlogged, maxBody: op.MaxBody,
-		upload: op.Upload, timeout: op.Timeout, checkInvalid: op.CheckInvalid, signedRetry: op.SignedRetry, keyedHeader: op.KeyedHeader,
+		upload: op.Upload, timeout: op.Timeout, checkInvalid: op.CheckInvalid, signedRetry: op.SignedRetry,
 		actor: op.Actor,
 	}
 	if !op.AgentAttempt {
@@ -367,8 +361,8 @@ func (op Operation) validate() error {
 		return errors.New("only a public operation has a PublicLimit")
 	case op.SandboxOnly && op.Public:
 		return errors.New("a public operation cannot be SandboxOnly")
-	case op.Actor && (op.Permission == "" || op.KeyedHeader != ""):
-		return errors.New("only an operation with a Permission and no other KeyedHeader has an Actor")
+	case op.Actor && op.Permission == "":
+		return errors.New("only an operation with a Permission has an Actor")
 	case op.SignedRetry && op.Upload != nil:
 		return errors.New("an upload cannot have SignedRetry")
 	}

@@ -44,7 +44,6 @@ type route struct {
 	publicLimiters *publicLimiters // nil without Operation.PublicLimit
 
 	signedRetry  bool
-	keyedHeader  string
 	actor        bool
 	checkInvalid func(ctx context.Context, call Call, in any) error // see Operation
 

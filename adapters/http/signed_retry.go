@@ -49,7 +49,7 @@ type signedRequestChallengeBody struct {
 	PayloadToSign string `json:"payloadToSign" doc:"Text to sign, byte for byte as received: do not parse it and serialize it again." example:"{\"type\":\"REQUEST\",\"version\":1}"`
 	RequestID     string `json:"requestId" doc:"Value of the header Request-Id of the signed request. It can be used once." example:"Request:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b"`
 	ExpiresAt     Time   `json:"expiresAt" doc:"Time after which the signed request is refused: 5 minutes after the first one."`
-	Type          string `json:"type,omitempty" enum:"EMAIL_OTP,PASSKEY,OAUTH" doc:"Type of the credential that the request is about. Present in operations on credentials and sessions."`
+	Type          string `json:"type,omitempty" enum:"EMAIL_OTP,SMS_OTP,PASSKEY,OAUTH" doc:"Type of the credential that the request is about. Present in operations on credentials and sessions."`
 }
 
 func renderSignedRequest(out *bytes.Buffer, r *wallet.SignedRequest) (status int, err error) {

@@ -32,12 +32,12 @@ var walletCredentials = schema.New("wallet_credentials", keyOfPlatform, func(c *
 	return schema.Columns{
 		{Name: "platform_id", Field: &c.Platform}, {Name: "id", Field: &c.ID}, {Name: "account_id", Field: &c.Account},
 		{Name: "credential_type", Field: &c.Type},
-		sealed.Text(sealed.WalletCredentialsNickname, &c.Nickname), sealed.Text(sealed.WalletCredentialsEmail, &c.Email),
+		sealed.Text(sealed.WalletCredentialsNickname, &c.Nickname), sealed.Text(sealed.WalletCredentialsEmail, &c.SentTo),
 		sealed.KeyedHash("email_fingerprint", func() string {
-			if c.Email == "" {
+			if c.SentTo == "" {
 				return ""
 			}
-			return emailFingerprintText(c.Email)
+			return emailFingerprintText(c.SentTo)
 		}, nil),
 		sealed.OrNull(sealed.WalletCredentialsIdentity,
 			func() *walletIdentityColumn { return (*walletIdentityColumn)(c.Identity) },

@@ -50,7 +50,7 @@ func newCredential(w ports.WalletID, t wallet.CredentialType, at time.Time) wall
 		CreatedAt: at, UpdatedAt: at}
 	switch t {
 	case wallet.EmailOTP:
-		c.Email, c.Nickname = "Ana@secreta.example", "Ana@secreta.example"
+		c.SentTo, c.Nickname = "Ana@secreta.example", "Ana@secreta.example"
 	case wallet.Passkey:
 		c.Nickname = "Secreta's phone"
 		c.Passkey = &wallet.PasskeyKey{CredentialID: []byte{1, 2}, PublicKey: []byte{3}, SignCount: 1<<32 - 1, Transports: []string{"usb"},
@@ -119,7 +119,7 @@ func TestWallets_RoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	email.Email, email.VerifiedAt = "other@secreta.example", noon
+	email.SentTo, email.VerifiedAt = "other@secreta.example", noon
 	change.Credentials = append(change.Credentials, email)
 	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return tx.SaveWallet(ctx, change) })
 	if got := read(); !reflect.DeepEqual(got, want.After(change, noon)) {
@@ -171,7 +171,7 @@ func TestWallets_OfOtherPlatformAreNotFound(t *testing.T) {
 	if e, err := c.WalletExports(t.Context(), other); err != nil || len(e) != 0 {
 		t.Errorf("exports: %+v, %v", e, err)
 	}
-	if found, err := c.OtherWalletWithEmail(t.Context(), ports.WalletID{Platform: other.Platform}, email.Email); err != nil || found {
+	if found, err := c.OtherWalletWithEmail(t.Context(), ports.WalletID{Platform: other.Platform}, email.SentTo); err != nil || found {
 		t.Errorf("address: %t, %v", found, err)
 	}
 	_, credentialErr := c.WalletCredential(t.Context(), other.Platform, email.ID)
@@ -237,7 +237,7 @@ func TestWallets_EmailIsFoundInOtherWallets(t *testing.T) {
 		t.Fatal(err)
 	}
 	want("of before", c.wallet, "ANA@SECRETA.example", true)
-	want("its own", bos, plain.Email, false)
+	want("its own", bos, plain.SentTo, false)
 	want("another", c.wallet, "bo@secreta.example", false)
 
 	if err := db.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
@@ -252,7 +252,7 @@ func TestWallets_EmailIsFoundInOtherWallets(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	want("revoked", c.wallet, plain.Email, false)
+	want("revoked", c.wallet, plain.SentTo, false)
 }
 
 func TestWallets_PersonalDataIsEncrypted(t *testing.T) {

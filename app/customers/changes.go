@@ -16,7 +16,7 @@ import (
 
 // Update changes a customer, opens the accounts that it does not have yet in the platform's currencies
 // if its own change, and changes the name in the funding instructions of its accounts. The owner of a
-// wallet has to sign a change of the e-mail address to which its codes are sent: it returns the request
+// wallet has to sign a change of the e-mail address or phone number to which its codes are sent: it returns the request
 // to sign to an unsigned call, and has changed nothing. Faults: USER_NOT_FOUND, CUSTOMER_DELETED,
 // INVALID_INPUT with every invalid field, UMA_ADDRESS_EXISTS, END_USER_TERMS_VERSION_NOT_FOUND; UNAUTHORIZED,
 // EMAIL_OTP_EMAIL_ALREADY_EXISTS, EMAIL_OTP_CREDENTIAL_SET_CHANGED and RATE_LIMITED for a wallet.
@@ -26,12 +26,14 @@ func (s *Service) Update(ctx context.Context, platformID ident.Platform, call wa
 	if err != nil || protected == nil {
 		return after, nil, err
 	}
-	inUse, err := s.Store.OtherWalletWithEmail(ctx, protected.walletID(), *change.Email)
-	if err != nil {
-		return customer.Customer{}, nil, err
-	}
-	if inUse {
-		protected.operation.Refused = wallet.EmailInUse()
+	if protected.operation.Operation == wallet.UpdateCustomerEmail { // a phone may be of several people
+		inUse, err := s.Store.OtherWalletWithEmail(ctx, protected.walletID(), *change.Email)
+		if err != nil {
+			return customer.Customer{}, nil, err
+		}
+		if inUse {
+			protected.operation.Refused = wallet.EmailInUse()
+		}
 	}
 	if call.Unsigned() {
 		issued, err := s.signed.Issue(ctx, nil, protected.operation, call)
@@ -45,7 +47,7 @@ func (s *Service) Update(ctx context.Context, platformID ident.Platform, call wa
 // update changes a customer. If the owner of its wallet has to sign the change and signed is nil, it
 // changes nothing and returns what has to be signed.
 func (s *Service) update(ctx context.Context, platformID ident.Platform, id ident.Customer, change customer.Change,
-	signed *signedEmailChange) (customer.Customer, *signedEmailChange, error) {
+	signed *signedMove) (customer.Customer, *signedMove, error) {
 	var after customer.Customer
 	err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		owner, err := tx.LockPlatformShared(ctx, platformID)
@@ -73,15 +75,13 @@ func (s *Service) update(ctx context.Context, platformID ident.Platform, id iden
 			after = s.Identity.NewCustomer(owner, after)
 		}
 		var existing []account.Internal
-		if change.Currencies != nil || after.Name() != before.Name() || after.Email != before.Email {
+		if change.Currencies != nil || after.Name() != before.Name() || len(movedCodes(before, after)) > 0 {
 			if existing, err = tx.InternalAccountsOf(ctx, platformID, id); err != nil {
 				return err
 			}
 		}
-		if after.Email != before.Email {
-			if err := s.moveWalletCodes(ctx, tx, owner, before, after, existing, signed); err != nil {
-				return err
-			}
+		if err := s.moveWalletCodes(ctx, tx, owner, before, after, existing, signed); err != nil {
+			return err
 		}
 		if after.Name() != before.Name() {
 			renamed, err := s.opener(owner, after, after.UpdatedAt).Rename(existing)

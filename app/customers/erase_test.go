@@ -100,7 +100,7 @@ func TestErase_LeavesTheLedgerOnly(t *testing.T) {
 		}
 		credential := wallet.Credential{ID: wallet.DefaultCredentialID(stablecoins.ID), Platform: acme.Platform, Account: stablecoins.ID,
 			Type:     wallet.EmailOTP,
-			Nickname: acme.Email, Email: acme.Email, Identity: &wallet.Identity{Issuer: "https://accounts.google.com", Subject: secret,
+			Nickname: acme.Email, SentTo: acme.Email, Identity: &wallet.Identity{Issuer: "https://accounts.google.com", Subject: secret,
 				Email: acme.Email}, CreatedAt: apptest.Noon, UpdatedAt: apptest.Noon}
 		session := wallet.Session{ID: ident.NewSession(env.IDs.New, apptest.Noon), Platform: acme.Platform, Account: stablecoins.ID,
 			Credential: credential.ID, Type: wallet.EmailOTP,

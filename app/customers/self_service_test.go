@@ -309,7 +309,7 @@ func TestSelfService_EmailOfWalletIsRefused(t *testing.T) {
 	e.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.SaveWallet(ctx, wallet.Change{Credentials: []wallet.Credential{{ID: wallet.DefaultCredentialID(account.ID),
 			Platform: e.Platform.ID, Account: account.ID,
-			Type: wallet.EmailOTP, Nickname: ada.Email, Email: ada.Email, VerifiedAt: now, CreatedAt: now, UpdatedAt: now}}})
+			Type: wallet.EmailOTP, Nickname: ada.Email, SentTo: ada.Email, VerifiedAt: now, CreatedAt: now, UpdatedAt: now}}})
 	})
 
 	err := e.service.Update(t.Context(), e.open(ada.ID, ""), customer.Change{Email: new("eve@example.com")})

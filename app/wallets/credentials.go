@@ -38,13 +38,13 @@ const (
 
 // CreateCredential adds a credential: the first one of a wallet at once, others by a signed request. Faults:
 // INTERNAL_ACCOUNT_NOT_FOUND, CUSTOMER_DELETED, INVALID_INPUT, EMAIL_OTP_CREDENTIAL_ALREADY_EXISTS,
-// PASSKEY_CREDENTIAL_ALREADY_EXISTS; UNAUTHORIZED for an ID token or a signature; CONFLICT.
+// SMS_OTP_CREDENTIAL_ALREADY_EXISTS, PASSKEY_CREDENTIAL_ALREADY_EXISTS; UNAUTHORIZED for an ID token or a signature; CONFLICT.
 func (s *Service) CreateCredential(ctx context.Context, principal platform.Principal, call wallet.Call, request *ports.IdempotentRequest,
-	r NewCredential) (_ wallet.Credential, _ *wallet.SignedRequest, err error) {
+	r NewCredential) (_ Challenged, _ *wallet.SignedRequest, err error) {
 	defer func() { err = s.replayed(ctx, request, err) }()
 	w, err := s.read(ctx, principal.Platform, r.Account, "accountId")
 	if err != nil {
-		return wallet.Credential{}, nil, err
+		return Challenged{}, nil, err
 	}
 	operation := signedrequests.Operation{Action: w.action(wallet.AddCredential, r.Type), Environment: principal.Environment,
 		Refused: w.CheckAdd(r.Type)}
@@ -53,26 +53,27 @@ func (s *Service) CreateCredential(ctx context.Context, principal platform.Princ
 	if signed && !call.Unsigned() {
 		authorized, err := s.signed.Check(ctx, operation, call, w.Wallet)
 		if err != nil {
-			return wallet.Credential{}, nil, err
+			return Challenged{}, nil, err
 		}
 		checkedAt = authorized.Request.CreatedAt // an ID token was fresh on the first leg
 	}
 	if operation.Refused != nil {
-		return wallet.Credential{}, nil, operation.Refused
+		return Challenged{}, nil, operation.Refused
 	}
 	created, err := s.prepare(ctx, principal, w, r, checkedAt)
 	if err != nil {
-		return wallet.Credential{}, nil, err
+		return Challenged{}, nil, err
 	}
 	if _, err := w.Add(created.Credential); err != nil {
-		return wallet.Credential{}, nil, err
+		return Challenged{}, nil, err
 	}
 	if signed && call.Unsigned() {
 		issued, err := s.signed.Issue(ctx, request, operation, call)
-		return wallet.Credential{}, issued, err
+		return Challenged{}, issued, err
 	}
+	result := Challenged{Credential: created.Credential, OTPTarget: created.code.target}
 	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
-		if err := tx.SaveResponse(ctx, request, created.Credential, nil); err != nil {
+		if err := tx.SaveResponse(ctx, request, result, nil); err != nil {
 			return err
 		}
 		now := s.now()
@@ -86,7 +87,7 @@ func (s *Service) CreateCredential(ctx context.Context, principal platform.Princ
 				return err
 			}
 		}
-		if locked.NeedsSignature() != signed || locked.owner.Email != w.owner.Email {
+		if locked.NeedsSignature() != signed || locked.owner.Email != w.owner.Email || locked.owner.PhoneNumber != w.owner.PhoneNumber {
 			return &fault.Error{Code: fault.Conflict, Reason: "Wallet changed meanwhile", Message: "The credentials of the wallet changed " +
 				"meanwhile. Send the request again without a signature."}
 		}
@@ -105,12 +106,12 @@ func (s *Service) CreateCredential(ctx context.Context, principal platform.Princ
 				return err
 			}
 		}
-		if created.Type != wallet.EmailOTP {
+		if !created.Type.HasCodes() {
 			return nil
 		}
 		return s.queueCode(ctx, tx, created.settings, created.Credential, created.code, now)
 	})
-	return created.Credential, nil, err
+	return result, nil, err
 }
 
 // preparedCredential is a credential to be added.
@@ -118,7 +119,7 @@ type preparedCredential struct {
 	wallet.Credential
 	settings platform.Platform
 	once     usedOnce // what must not be used for another one
-	code     newCode  // is sent with EMAIL_OTP
+	code     newCode  // is sent, if the type has codes
 }
 
 // prepare checks what a new credential is made of.
@@ -133,12 +134,16 @@ func (s *Service) prepare(ctx context.Context, principal platform.Principal, w o
 	c.Credential = wallet.Credential{ID: ident.NewAuthMethod(s.IDs.New, now), Platform: principal.Platform, Account: w.account.ID,
 		Type: r.Type, CreatedAt: now, UpdatedAt: now}
 	switch r.Type {
-	case wallet.EmailOTP:
-		if w.owner.Email == "" {
-			return c, fault.Invalid(fault.Field{Field: "accountId", Message: "is of a customer without an e-mail address; set one with PATCH " +
+	case wallet.EmailOTP, wallet.SMSOTP:
+		sentTo, what := w.owner.Email, "an e-mail address"
+		if r.Type == wallet.SMSOTP {
+			sentTo, what = w.owner.PhoneNumber, "a phone number"
+		}
+		if sentTo == "" {
+			return c, fault.Invalid(fault.Field{Field: "accountId", Message: "is of a customer without " + what + "; set one with PATCH " +
 				"/customers/" + w.owner.ID.String()})
 		}
-		c.Email, c.Nickname = w.owner.Email, w.owner.Email
+		c.SentTo, c.Nickname = sentTo, sentTo
 		c.code, err = s.newCode(ctx, proofs, settings, c.Credential)
 		return c, err
 	case wallet.Passkey:
@@ -163,7 +168,7 @@ func (s *Service) prepare(ctx context.Context, principal platform.Principal, w o
 		}
 		c.once = tokenOnce(proofs, r.Token)
 	default:
-		return c, fault.Invalid(fault.Field{Field: "type", Message: "must be EMAIL_OTP, PASSKEY or OAUTH"})
+		return c, fault.Invalid(fault.Field{Field: "type", Message: "must be EMAIL_OTP, SMS_OTP, PASSKEY or OAUTH"})
 	}
 	return c, c.once.check(ctx, s.Store, principal.Platform)
 }

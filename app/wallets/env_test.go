@@ -58,6 +58,7 @@ func newEnv(t *testing.T) *env {
 
 func (e *env) newService(store wallets.Store) *wallets.Service {
 	queue := mails.New(mails.Config{IDs: e.IDs, Mailers: ports.MailersByEnvironment{platform.Production: noMailer{}},
+		SMS: ports.SMSSendersByEnvironment{platform.Production: noSMS{}}, MaxSMSPerHour: 1000,
 		From: "wallets@example.com", MaxPerHour: 1000})
 	return wallets.New(wallets.Config{Store: store, Mails: queue, Ledger: e.Store.LedgerReader(), Custody: e.custody,
 		Clock: e.Clock, IDs: e.IDs,
@@ -67,6 +68,8 @@ func (e *env) newService(store wallets.Store) *wallets.Service {
 
 // noMailer stands for a mailer: mails stay in the queue.
 type noMailer struct{ ports.Mailer }
+
+type noSMS struct{ ports.SMSSender }
 
 // setEmail changes the address of a customer.
 func (e *env) setEmail(c customer.Customer, email string) {
@@ -98,6 +101,15 @@ func (c *custody) NewSessionKey(context.Context, wallet.ClientKey) (ports.Sealed
 
 func (c *custody) Sign(_ context.Context, w ports.WalletID, statement string) (wallet.Certificate, error) {
 	return wallet.Certificate{Statement: statement, Key: wallet.Key{2, w.Account.UUID()[15]}, Signature: []byte("signature")}, nil
+}
+
+func (c *custody) OTPTarget(_ context.Context, w ports.WalletID) (string, error) {
+	return "target of " + w.Account.String(), nil
+}
+
+// OpenOTP opens what is not encrypted.
+func (c *custody) OpenOTP(_ context.Context, _ ports.WalletID, sealed wallet.SealedOTP) (wallet.OTPAttempt, error) {
+	return wallet.ParseOTPAttempt(sealed.Ciphertext)
 }
 
 func (c *custody) Export(_ context.Context, w ports.WalletID, _ wallet.ClientKey) (string, error) {
@@ -241,8 +253,9 @@ func (e *env) liveSession() wallet.Session {
 	if _, err := e.wallets.Challenge(e.t.Context(), e.live, nil, id, nil); err != nil {
 		e.t.Fatal(err)
 	}
-	opened, err := e.wallets.Verify(e.t.Context(), e.live, nil, id, wallets.Verification{Type: wallet.EmailOTP, Code: e.proofs.code,
-		ClientKey: clientKey(e.t)})
+	opened, _, err := e.wallets.Verify(e.t.Context(), e.live, wallet.Call{}, nil, id,
+		wallets.Verification{Type: wallet.EmailOTP, Code: e.proofs.code,
+			ClientKey: clientKey(e.t)})
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -262,7 +275,7 @@ func (e *env) addIdentity(by wallet.Session, token string) wallet.Credential {
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	return created
+	return created.Credential
 }
 
 // wantReason checks that an error is UNAUTHORIZED with a reason.

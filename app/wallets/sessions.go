@@ -11,25 +11,30 @@ import (
 	"causeway/ports"
 )
 
-// OpenedSession is a new session with its private key, sealed to the client's key.
+// OpenedSession is a new session with its private key, sealed to the client's key; or without one that the client has.
 type OpenedSession struct {
 	wallet.Session
 	EncryptedKey string
 }
 
-// newSession makes a session of a credential. It is stored later, in one unit of work with the use of what
-// proved the credential: making keys takes too long for locks.
-func (s *Service) newSession(ctx context.Context, w openedWallet, c wallet.Credential, client wallet.ClientKey) (OpenedSession, error) {
-	key, err := s.Custody.NewSessionKey(ctx, client)
-	if err != nil {
-		return OpenedSession{}, err
+// newSession makes a session of a credential, whose key is that of the client itself if it has shown that it has it. It is stored
+// later, in one unit of work with the use of what proved the credential: making keys takes too long for locks.
+func (s *Service) newSession(ctx context.Context, w openedWallet, c wallet.Credential, client wallet.ClientKey,
+	itself bool) (OpenedSession, error) {
+	key := ports.SealedSessionKey{Public: client.SessionKey()}
+	if !itself {
+		var err error
+		if key, err = s.Custody.NewSessionKey(ctx, client); err != nil {
+			return OpenedSession{}, err
+		}
 	}
 	now := s.now()
 	session := wallet.Session{
 		ID: ident.NewSession(s.IDs.New, now), Platform: c.Platform, Account: c.Account, Credential: c.ID, Type: c.Type,
 		PublicKey: key.Public, CreatedAt: now, UpdatedAt: now, ExpiresAt: now.Add(wallet.SessionLifetime),
 	}.Of(c)
-	session.Certificate, err = s.Custody.Sign(ctx, w.id(), session.Statement())
+	certificate, err := s.Custody.Sign(ctx, w.id(), session.Statement())
+	session.Certificate = certificate
 	return OpenedSession{session, key.Encrypted}, err
 }
 
@@ -71,7 +76,7 @@ func (s *Service) RefreshSession(ctx context.Context, principal platform.Princip
 	if err != nil {
 		return OpenedSession{}, nil, err
 	}
-	opened, err := s.newSession(ctx, w, c, client)
+	opened, err := s.newSession(ctx, w, c, client, false)
 	if err != nil {
 		return OpenedSession{}, nil, err
 	}

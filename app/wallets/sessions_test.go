@@ -22,8 +22,9 @@ func TestService_DefaultCredentialOpensSession(t *testing.T) {
 		t.Errorf("stored %v", rows)
 	}
 
-	opened, err := env.wallets.Verify(t.Context(), env.Admin, nil, before[0].ID, wallets.Verification{Type: wallet.EmailOTP, Code: "000000",
-		ClientKey: clientKey(t)})
+	opened, _, err := env.wallets.Verify(t.Context(), env.Admin, wallet.Call{}, nil, before[0].ID,
+		wallets.Verification{Type: wallet.EmailOTP, Code: "000000",
+			ClientKey: clientKey(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,8 +37,9 @@ func TestService_DefaultCredentialOpensSession(t *testing.T) {
 	if after := env.credentials(env.wallet); len(after) != 1 || after[0].ID != before[0].ID || after[0].VerifiedAt.IsZero() {
 		t.Errorf("credentials %+v", after)
 	}
-	if _, err := env.wallets.Verify(t.Context(), env.Admin, nil, before[0].ID, wallets.Verification{Type: wallet.EmailOTP, Code: "000001",
-		ClientKey: clientKey(t)}); err == nil {
+	if _, _, err := env.wallets.Verify(t.Context(), env.Admin, wallet.Call{}, nil, before[0].ID,
+		wallets.Verification{Type: wallet.EmailOTP, Code: "000001",
+			ClientKey: clientKey(t)}); err == nil {
 		t.Error("a wrong code opens a session")
 	} else {
 		wantReason(t, "a wrong code", err, "Invalid OTP code")
@@ -61,8 +63,9 @@ func TestService_SignedRequestsInProduction(t *testing.T) {
 	_, err = env.wallets.RevokeCredential(t.Context(), env.live, env.signedBy(session, call, toSign), id)
 	wantReason(t, "signed by its own session", err, "Signed by the revoked credential")
 
-	other, err := env.wallets.Verify(t.Context(), env.live, nil, added.ID, wallets.Verification{Type: wallet.OAuth, Token: "google bo-1 again",
-		ClientKey: clientKey(t)})
+	other, _, err := env.wallets.Verify(t.Context(), env.live, wallet.Call{}, nil, added.ID,
+		wallets.Verification{Type: wallet.OAuth, Token: "google bo-1 again",
+			ClientKey: clientKey(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

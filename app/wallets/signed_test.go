@@ -179,7 +179,7 @@ func TestService_SameRequestInTwoProcessesHasOneResponse(t *testing.T) {
 	}
 	right := env.signedBy(session, call, toSign)
 	added := concurrently(20, func() error {
-		key := apptest.IdempotentRequest(env.live, "add", func(result any) string { return result.(wallet.Credential).Nickname })
+		key := apptest.IdempotentRequest(env.live, "add", func(result any) string { return result.(wallets.Challenged).Nickname })
 		_, _, err := env.wallets.CreateCredential(t.Context(), env.live, right, key, request)
 		return err
 	})
@@ -257,7 +257,7 @@ func TestService_RevokedCredentialOpensNothingMeanwhile(t *testing.T) {
 			_, err := env.wallets.RevokeCredential(t.Context(), env.live, right, added.ID)
 			return err
 		}
-		_, err := env.wallets.Verify(t.Context(), env.live, nil, added.ID, wallets.Verification{Type: wallet.OAuth,
+		_, _, err := env.wallets.Verify(t.Context(), env.live, wallet.Call{}, nil, added.ID, wallets.Verification{Type: wallet.OAuth,
 			Token: fmt.Sprint("google bo-1 ", turn), ClientKey: clientKey(t)})
 		return err
 	})

@@ -36,8 +36,9 @@ func TestService_StolenSessionTakesTheWallet(t *testing.T) {
 		t.Errorf("export: %v", err)
 	}
 	thief := env.addIdentity(renewed.Session, "google thief-1")
-	own, err := env.wallets.Verify(t.Context(), env.live, nil, thief.ID, wallets.Verification{Type: wallet.OAuth, Token: "google thief-1 now",
-		ClientKey: clientKey(t)})
+	own, _, err := env.wallets.Verify(t.Context(), env.live, wallet.Call{}, nil, thief.ID,
+		wallets.Verification{Type: wallet.OAuth, Token: "google thief-1 now",
+			ClientKey: clientKey(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,8 +79,9 @@ func TestService_StolenSessionEndsAndCannotEndItsCredential(t *testing.T) {
 	wantReason(t, "ended by the customer", env.exportOf(env.liveWallet, stolen), "Invalid Service-Wallet-Signature")
 
 	stolen = env.liveSession()
-	own, err := env.wallets.Verify(t.Context(), env.live, nil, added.ID, wallets.Verification{Type: wallet.OAuth, Token: "google bo-1 now",
-		ClientKey: clientKey(t)})
+	own, _, err := env.wallets.Verify(t.Context(), env.live, wallet.Call{}, nil, added.ID,
+		wallets.Verification{Type: wallet.OAuth, Token: "google bo-1 now",
+			ClientKey: clientKey(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,9 +3,8 @@ package wallets
 import (
 	"context"
 	"crypto/rand"
-	"time"
 
-	"causeway/app/internal/mails"
+	"causeway/app/internal/signedrequests"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/platform"
@@ -18,9 +17,11 @@ type Challenged struct {
 	wallet.Credential
 	// Challenge is set for a passkey.
 	Challenge *wallet.PasskeyChallenge
+	// OTPTarget is the key to which a client can encrypt a code; empty for a credential without codes.
+	OTPTarget string
 }
 
-// Challenge begins the verification of a credential: it sends a new code by e-mail, or returns a challenge
+// Challenge begins the verification of a credential: it sends a new code, or returns a challenge
 // for a passkey, for which it needs the client's key. Faults: CREDENTIAL_NOT_FOUND, CUSTOMER_DELETED,
 // USER_NOT_READY; INVALID_INPUT for OAUTH, and without a key for a passkey; RATE_LIMITED if too many codes were sent or
 // too many wrong ones tried.
@@ -70,7 +71,7 @@ func (s *Service) challengePasskey(ctx context.Context, request *ports.Idempoten
 		Client:    client,
 		CreatedAt: now, ExpiresAt: now.Add(wallet.PasskeyChallengeLifetime),
 	}
-	result := Challenged{c, &challenge}
+	result := Challenged{Credential: c, Challenge: &challenge}
 	return result, ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		if err := tx.SaveResponse(ctx, request, result, nil); err != nil {
 			return err
@@ -92,7 +93,7 @@ func (s *Service) sendCode(ctx context.Context, proofs ports.WalletProofs, setti
 	if err != nil {
 		return Challenged{}, err
 	}
-	result := Challenged{Credential: c}
+	result := Challenged{Credential: c, OTPTarget: code.target}
 	return result, ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		if err := tx.SaveResponse(ctx, request, result, nil); err != nil {
 			return err
@@ -115,75 +116,55 @@ func (s *Service) sendCode(ctx context.Context, proofs ports.WalletProofs, setti
 	})
 }
 
-// newCode is a code to be sent, with its hash.
-type newCode struct {
-	text string
-	hash wallet.CodeHash
-}
-
-// newCode makes a code of a credential. It returns NOT_IMPLEMENTED if none can be sent.
-func (s *Service) newCode(ctx context.Context, proofs ports.WalletProofs, settings platform.Platform,
-	c wallet.Credential) (code newCode, err error) {
-	if err := s.Mails.CheckAvailable(settings); err != nil {
-		return code, err
-	}
-	limits := settings.WalletSettings()
-	if code.text, err = proofs.NewCode(limits.CodeLength, limits.AlphanumericCodes); err != nil {
-		return code, err
-	}
-	code.hash, err = s.Store.WalletCodeHash(ctx, c.Platform, c.ID, code.text)
-	return code, err
-}
-
-// queueCode makes a code the only one of a credential, and adds the mail with it to the queue. Fault:
-// RATE_LIMITED.
-func (s *Service) queueCode(ctx context.Context, tx Tx, settings platform.Platform, c wallet.Credential, code newCode,
-	now time.Time) error {
-	last, err := tx.LockWalletCode(ctx, c.Platform, c.ID)
-	if err != nil {
-		return err
-	}
-	lifetime := settings.WalletSettings().CodeLifetime
-	sent, err := last.Sent(code.hash, lifetime, now)
-	if err != nil {
-		return err
-	}
-	if err := tx.SaveWalletCode(ctx, sent); err != nil {
-		return err
-	}
-	return s.Mails.Add(ctx, tx, settings, c.Email, mails.Code(code.text, lifetime), now)
-}
-
 // Verification proves a credential.
 type Verification struct {
 	Type wallet.CredentialType
-	// Code is for EMAIL_OTP, Token for OAUTH. Both need ClientKey, to which the key of the session is sealed.
+	// Code is for EMAIL_OTP and SMS_OTP, Token for OAUTH. Both need ClientKey, to which the key of the session is sealed.
 	Code, Token string
 	ClientKey   wallet.ClientKey
+	// SealedOTP is a code with the key of the session, which the client has and signs with; in place of Code and ClientKey.
+	SealedOTP *wallet.SealedOTP
 	// Assertion and RequestID (the header) are for PASSKEY. The client's key is that of the challenge.
 	Assertion wallet.Assertion
 	RequestID string
 }
 
-// Verify opens a session. Faults: CREDENTIAL_NOT_FOUND, CUSTOMER_DELETED, USER_NOT_READY; INVALID_INPUT for
+// Verify opens a session. A sealed code is verified in two legs: the first, whose code has to be right too, returns the request to sign
+// with the client's key. Faults: CREDENTIAL_NOT_FOUND, CUSTOMER_DELETED, USER_NOT_READY; INVALID_INPUT for
 // another type of credential; UNAUTHORIZED with a reason; RATE_LIMITED if too many wrong codes were tried.
-func (s *Service) Verify(ctx context.Context, principal platform.Principal, request *ports.IdempotentRequest, id ident.AuthMethod,
-	v Verification) (_ OpenedSession, err error) {
+func (s *Service) Verify(ctx context.Context, principal platform.Principal, call wallet.Call, request *ports.IdempotentRequest,
+	id ident.AuthMethod, v Verification) (_ OpenedSession, _ *wallet.SignedRequest, err error) {
 	defer func() { err = s.replayed(ctx, request, err) }()
 	c, w, err := s.readActive(ctx, principal.Platform, id)
 	if err != nil {
-		return OpenedSession{}, err
+		return OpenedSession{}, nil, err
 	}
 	if v.Type != c.Type {
-		return OpenedSession{}, fault.Invalid(fault.Field{Field: "type", Message: "must be " + string(c.Type) + ", the type of the credential"})
+		return OpenedSession{}, nil, fault.Invalid(fault.Field{Field: "type", Message: "must be " + string(c.Type) +
+			", the type of the credential"})
 	}
 	proofs, settings, err := s.proofs(ctx, principal)
 	if err != nil {
-		return OpenedSession{}, err
+		return OpenedSession{}, nil, err
+	}
+	var leg *signedrequests.Operation // of a sealed code
+	if v.SealedOTP != nil {
+		attempt, err := s.Custody.OpenOTP(ctx, w.id(), *v.SealedOTP)
+		if err != nil {
+			return OpenedSession{}, nil, err
+		}
+		v.Code, v.ClientKey = attempt.Code, attempt.Key
+		leg = &signedrequests.Operation{Action: w.action(wallet.VerifyCredential, c.Type), Environment: principal.Environment,
+			Client: &attempt.Key}
+		if !call.Unsigned() {
+			if _, err := s.signed.Check(ctx, *leg, call, w.Wallet); err != nil {
+				return OpenedSession{}, nil, err
+			}
+		}
 	}
 	var proved proof
 	switch c.Type {
-	case wallet.EmailOTP:
+	case wallet.EmailOTP, wallet.SMSOTP:
 		proved, err = s.proveCode(ctx, proofs, c, v)
 	case wallet.Passkey:
 		proved, err = s.provePasskey(ctx, proofs, settings, c, v)
@@ -191,13 +172,17 @@ func (s *Service) Verify(ctx context.Context, principal platform.Principal, requ
 		proved, err = s.proveIdentity(ctx, proofs, settings, c, v)
 	}
 	if err != nil {
-		return OpenedSession{}, err
+		return OpenedSession{}, nil, err
 	}
-	opened, err := s.newSession(ctx, w, c, proved.client)
+	if leg != nil && call.Unsigned() {
+		issued, err := s.signed.Issue(ctx, request, *leg, call)
+		return OpenedSession{}, issued, err
+	}
+	opened, err := s.newSession(ctx, w, c, proved.client, leg != nil)
 	if err != nil {
-		return OpenedSession{}, err
+		return OpenedSession{}, nil, err
 	}
-	return opened, ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
+	return opened, nil, ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		if err := tx.SaveResponse(ctx, request, opened, nil); err != nil {
 			return err
 		}
@@ -213,6 +198,11 @@ func (s *Service) Verify(ctx context.Context, principal platform.Principal, requ
 		if err := locked.owner.CheckReady(); err != nil {
 			return err
 		}
+		if leg != nil {
+			if _, err := s.signed.Use(ctx, tx, *leg, call, locked.Wallet); err != nil {
+				return err
+			}
+		}
 		verified, err := proved.use(ctx, tx, present)
 		if err != nil {
 			return err
@@ -227,64 +217,11 @@ func (s *Service) Verify(ctx context.Context, principal platform.Principal, requ
 
 // proof is a proof that was checked.
 type proof struct {
-	// client is the key to which the key of the session is sealed.
+	// client is the key to which the key of the session is sealed, or that of the session itself.
 	client wallet.ClientKey
 	// use checks the proof again, with what is locked, and uses it up. It returns the locked credential with
 	// what changes of it.
 	use func(ctx context.Context, tx Tx, locked wallet.Credential) (wallet.Credential, error)
-}
-
-// proveCode checks a one-time code. A wrong one is counted in a commit of its own, in which the row is locked, so that
-// none is missed. That there is no code, that it has expired and that it was tried too often is the same error as a wrong
-// one. After too many wrong ones, no code is looked at until the delay is over; the test value of the sandbox always is.
-func (s *Service) proveCode(ctx context.Context, proofs ports.WalletProofs, c wallet.Credential, v Verification) (proof, error) {
-	tried, err := s.Store.WalletCodeHash(ctx, c.Platform, c.ID, v.Code)
-	if err != nil {
-		return proof{}, err
-	}
-	testCode := proofs.AcceptsTestCode(v.Code)
-	if !testCode {
-		matches := false
-		if err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
-			code, err := tx.LockWalletCode(ctx, c.Platform, c.ID)
-			if err != nil {
-				return err
-			}
-			now := s.now()
-			if err := code.CheckDelay(now); err != nil {
-				return err
-			}
-			if matches = code.Matches(tried, now); matches || !code.Valid(now) {
-				return nil
-			}
-			return tx.SaveWalletCode(ctx, code.Failed(now))
-		}); err != nil {
-			return proof{}, err
-		}
-		if !matches {
-			return proof{}, wallet.InvalidCode()
-		}
-	}
-	return proof{client: v.ClientKey, use: func(ctx context.Context, tx Tx, locked wallet.Credential) (wallet.Credential, error) {
-		code, err := tx.LockWalletCode(ctx, c.Platform, c.ID)
-		if err != nil {
-			return locked, err
-		}
-		if !testCode {
-			now := s.now()
-			if err := code.CheckDelay(now); err != nil {
-				return locked, err
-			}
-			if !code.Matches(tried, now) {
-				return locked, wallet.InvalidCode()
-			}
-		}
-		used := code.Used()
-		if used == code {
-			return locked, nil // the test value, and no code was sent
-		}
-		return locked, tx.SaveWalletCode(ctx, used)
-	}}, nil
 }
 
 // provePasskey checks the assertion of a passkey.

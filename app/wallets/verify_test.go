@@ -27,7 +27,7 @@ func TestService_CodesAreSingleUseAndForgetful(t *testing.T) {
 	env := newEnv(t)
 	id := wallet.DefaultCredentialID(env.liveWallet.ID)
 	verify := func(code string) error {
-		_, err := env.wallets.Verify(t.Context(), env.live, nil, id, wallets.Verification{Type: wallet.EmailOTP, Code: code,
+		_, _, err := env.wallets.Verify(t.Context(), env.live, wallet.Call{}, nil, id, wallets.Verification{Type: wallet.EmailOTP, Code: code,
 			ClientKey: clientKey(t)})
 		return err
 	}
@@ -117,7 +117,7 @@ func TestService_RightCodeOpensOneSessionAmongConcurrent(t *testing.T) {
 	v := wallets.Verification{Type: wallet.EmailOTP, Code: env.proofs.code, ClientKey: clientKey(t)}
 
 	opened := concurrently(100, func() error {
-		_, err := env.wallets.Verify(t.Context(), env.live, nil, id, v)
+		_, _, err := env.wallets.Verify(t.Context(), env.live, wallet.Call{}, nil, id, v)
 		return err
 	})
 
@@ -140,16 +140,16 @@ func TestService_WrongCodesAmongConcurrentEndTheCode(t *testing.T) {
 	}
 	v := wallets.Verification{Type: wallet.EmailOTP, Code: "wrong", ClientKey: clientKey(t)}
 	tried := concurrently(wallet.MaxCodeTries, func() error {
-		_, err := env.wallets.Verify(t.Context(), env.live, nil, id, v)
+		_, _, err := env.wallets.Verify(t.Context(), env.live, wallet.Call{}, nil, id, v)
 		return err
 	})
 	v.Code = env.proofs.code
-	_, err := env.wallets.Verify(t.Context(), env.live, nil, id, v)
+	_, _, err := env.wallets.Verify(t.Context(), env.live, wallet.Call{}, nil, id, v)
 	if f, ok := fault.As(err); !ok || f.Code != fault.RateLimited || f.RetryAfter != time.Minute {
 		t.Errorf("the right one at once: %v", err)
 	}
 	env.Clock.Advance(time.Minute)
-	_, err = env.wallets.Verify(t.Context(), env.live, nil, id, v)
+	_, _, err = env.wallets.Verify(t.Context(), env.live, wallet.Call{}, nil, id, v)
 	wantReason(t, "the right one", err, "Invalid OTP code")
 	if stored := env.QueryStrings(`SELECT failures || ' ' || tries FROM wallet_codes`); !slices.Equal(stored, []string{"5 5"}) {
 		t.Errorf("stored failures and tries %q", stored)
@@ -167,7 +167,8 @@ func TestService_WrongCodesAreCountedOverCodes(t *testing.T) {
 	other := env.newService(env.Store)
 	id := wallet.DefaultCredentialID(env.liveWallet.ID)
 	guess := func(service *wallets.Service, code string) error {
-		_, err := service.Verify(t.Context(), env.live, nil, id, wallets.Verification{Type: wallet.EmailOTP, Code: code, ClientKey: clientKey(t)})
+		_, _, err := service.Verify(t.Context(), env.live, wallet.Call{}, nil, id,
+			wallets.Verification{Type: wallet.EmailOTP, Code: code, ClientKey: clientKey(t)})
 		return err
 	}
 	challenge := func(service *wallets.Service) error {
@@ -222,8 +223,9 @@ func TestService_SandboxCodeIsNeverDelayed(t *testing.T) {
 	env := newEnv(t)
 	id := wallet.DefaultCredentialID(env.wallet.ID)
 	guess := func(code string) error {
-		_, err := env.wallets.Verify(t.Context(), env.Admin, nil, id, wallets.Verification{Type: wallet.EmailOTP, Code: code,
-			ClientKey: clientKey(t)})
+		_, _, err := env.wallets.Verify(t.Context(), env.Admin, wallet.Call{}, nil, id,
+			wallets.Verification{Type: wallet.EmailOTP, Code: code,
+				ClientKey: clientKey(t)})
 		return err
 	}
 	if _, err := env.wallets.Challenge(t.Context(), env.Admin, nil, id, nil); err != nil {
@@ -306,15 +308,15 @@ func TestService_LostAnswerKeepsResponse(t *testing.T) {
 		return s
 	}})
 
-	_, err := service.Verify(t.Context(), env.live, request, id, v)
+	_, _, err := service.Verify(t.Context(), env.live, wallet.Call{}, request, id, v)
 	sessions := env.sessions(env.liveWallet)
 	if len(sessions) != 1 {
 		t.Fatalf("sessions %+v, %v", sessions, err)
 	}
 	wantReplay(t, "lost", err, sessions[0].ID.String())
-	_, err = env.wallets.Verify(t.Context(), env.live, request, id, v)
+	_, _, err = env.wallets.Verify(t.Context(), env.live, wallet.Call{}, request, id, v)
 	wantReplay(t, "again", err, sessions[0].ID.String())
-	_, err = env.wallets.Verify(t.Context(), env.live, nil, id, v)
+	_, _, err = env.wallets.Verify(t.Context(), env.live, wallet.Call{}, nil, id, v)
 	wantReason(t, "again without a key", err, "Invalid OTP code")
 	if again := env.sessions(env.liveWallet); len(again) != 1 {
 		t.Errorf("%d sessions", len(again))
@@ -366,7 +368,7 @@ func (e *env) addPasskey(by wallet.Session, challenge string) (wallet.Credential
 		return wallet.Credential{}, err
 	}
 	created, _, err := e.wallets.CreateCredential(e.t.Context(), e.live, e.signedBy(by, call, toSign), nil, request)
-	return created, err
+	return created.Credential, err
 }
 
 func TestService_PasskeyChallengesAreSingleUse(t *testing.T) {
@@ -392,7 +394,7 @@ func TestService_PasskeyChallengesAreSingleUse(t *testing.T) {
 			Assertion: wallet.Assertion{Signature: "signed " + hex.EncodeToString(c.Challenge)}}
 	}
 	verify := func(v wallets.Verification) error {
-		_, err := env.wallets.Verify(t.Context(), env.live, nil, passkey.ID, v)
+		_, _, err := env.wallets.Verify(t.Context(), env.live, wallet.Call{}, nil, passkey.ID, v)
 		return err
 	}
 	if _, err := env.wallets.Challenge(t.Context(), env.live, nil, passkey.ID, nil); !fault.Is(err, fault.InvalidInput) {
@@ -438,8 +440,9 @@ func TestService_IDTokensAreSingleUse(t *testing.T) {
 	session := env.liveSession()
 	added := env.addIdentity(session, "google bo-1")
 	verify := func(token string) error {
-		_, err := env.wallets.Verify(t.Context(), env.live, nil, added.ID, wallets.Verification{Type: wallet.OAuth, Token: token,
-			ClientKey: clientKey(t)})
+		_, _, err := env.wallets.Verify(t.Context(), env.live, wallet.Call{}, nil, added.ID,
+			wallets.Verification{Type: wallet.OAuth, Token: token,
+				ClientKey: clientKey(t)})
 		return err
 	}
 	once := concurrently(20, func() error { return verify("google bo-1 first.signature") })
@@ -477,7 +480,7 @@ func TestService_SandboxValuesOpenSessions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return created
+		return created.Credential
 	}
 	client := clientKey(t)
 	const header, claims = "eyJhbGciOiJub25lIn0",
@@ -512,10 +515,11 @@ func TestService_SandboxValuesOpenSessions(t *testing.T) {
 		"wrong token": {identity.ID, wallets.Verification{Type: wallet.OAuth, Token: "other", ClientKey: client}, "Invalid OIDC token"},
 		"passkey": {passkey.ID, wallets.Verification{Type: wallet.Passkey, RequestID: challenged.Challenge.ID.String(),
 			Assertion: wallet.Assertion{Signature: "sandbox-valid-passkey-signature"}}, ""},
-		"wrong passkey": {passkey.ID, wallets.Verification{Type: wallet.Passkey, RequestID: "", Assertion: wallet.Assertion{Signature: "other"}},
+		"wrong passkey": {passkey.ID,
+			wallets.Verification{Type: wallet.Passkey, RequestID: "", Assertion: wallet.Assertion{Signature: "other"}},
 			"Missing Request-Id"},
 	} {
-		opened, err := env.wallets.Verify(t.Context(), env.Admin, nil, c.id, c.v)
+		opened, _, err := env.wallets.Verify(t.Context(), env.Admin, wallet.Call{}, nil, c.id, c.v)
 		if c.reason != "" {
 			wantReason(t, name, err, c.reason)
 		} else if err != nil || opened.EncryptedKey == "" || opened.Type != c.v.Type ||
@@ -540,7 +544,7 @@ func TestService_VerifyRefusals(t *testing.T) {
 	id := wallet.DefaultCredentialID(env.wallet.ID)
 	verification := wallets.Verification{Type: wallet.EmailOTP, Code: "000000", ClientKey: clientKey(t)}
 	verify := func(p platform.Principal, id ident.AuthMethod, v wallets.Verification) error {
-		_, err := env.wallets.Verify(t.Context(), p, nil, id, v)
+		_, _, err := env.wallets.Verify(t.Context(), p, wallet.Call{}, nil, id, v)
 		return err
 	}
 	edit := func(change func(*customer.Customer)) {
@@ -563,7 +567,8 @@ func TestService_VerifyRefusals(t *testing.T) {
 	if err := verify(env.Admin, wallet.DefaultCredentialID(dollars.ID), verification); !fault.Is(err, fault.CredentialNotFound) {
 		t.Errorf("an account that is no wallet: %v", err)
 	}
-	apptest.WantFault(t, "another type", verify(env.Admin, id, wallets.Verification{Type: wallet.OAuth, Token: "sandbox-valid-oidc-token"}),
+	apptest.WantFault(t, "another type", verify(env.Admin, id,
+		wallets.Verification{Type: wallet.OAuth, Token: "sandbox-valid-oidc-token"}),
 		fault.InvalidInput, "type")
 
 	edit(func(c *customer.Customer) { c.Status = customer.Pending })

@@ -62,8 +62,8 @@ func (w openedWallet) id() ports.WalletID {
 func (s *Service) notify(ctx context.Context, tx Tx, settings platform.Platform, w openedWallet, m mails.Message,
 	now time.Time) error {
 	to := w.owner.Email
-	if c, exists := w.EmailOTP(); exists {
-		to = c.Email
+	if c, exists := w.First(wallet.EmailOTP); exists {
+		to = c.SentTo
 	}
 	if to == "" {
 		return nil

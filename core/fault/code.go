@@ -35,6 +35,7 @@ const (
 	InsufficientFunds        Code = "INSUFFICIENT_FUNDS" // at the creation of a quote from an embedded wallet
 
 	EmailOTPCredentialAlreadyExists Code = "EMAIL_OTP_CREDENTIAL_ALREADY_EXISTS"
+	SMSOTPCredentialAlreadyExists   Code = "SMS_OTP_CREDENTIAL_ALREADY_EXISTS"
 	PasskeyCredentialAlreadyExists  Code = "PASSKEY_CREDENTIAL_ALREADY_EXISTS"
 
 	DeviceCodeAlreadyRedeemed Code = "DEVICE_CODE_ALREADY_REDEEMED"
@@ -189,6 +190,7 @@ var statuses = map[Code]int{
 	ExternalAccountVerificationRequired:   400,
 	InsufficientFunds:                     400,
 	EmailOTPCredentialAlreadyExists:       400,
+	SMSOTPCredentialAlreadyExists:         400,
 	PasskeyCredentialAlreadyExists:        400,
 	DeviceCodeAlreadyRedeemed:             400,
 	DeviceCodeExpired:                     400,

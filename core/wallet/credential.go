@@ -13,11 +13,19 @@ type CredentialType string
 const (
 	// EmailOTP: a one-time code that is sent by e-mail.
 	EmailOTP CredentialType = "EMAIL_OTP"
+	// SMSOTP: a one-time code that is sent in a text message.
+	SMSOTP CredentialType = "SMS_OTP"
 	// Passkey: a key on a device of the customer (WebAuthn level 3).
 	Passkey CredentialType = "PASSKEY"
 	// OAuth: an ID token of a provider (OpenID Connect Core 1.0).
 	OAuth CredentialType = "OAUTH"
 )
+
+// CredentialTypes lists every type.
+var CredentialTypes = []CredentialType{EmailOTP, SMSOTP, Passkey, OAuth}
+
+// HasCodes reports whether one-time codes are sent.
+func (t CredentialType) HasCodes() bool { return t == EmailOTP || t == SMSOTP }
 
 // Credential is a credential of an embedded wallet.
 type Credential struct {
@@ -25,11 +33,11 @@ type Credential struct {
 	Platform ident.Platform
 	Account  ident.InternalAccount
 	Type     CredentialType
-	// Nickname is the e-mail address, the e-mail address in the ID token, or the name that the customer
+	// Nickname is where codes are sent, the e-mail address in the ID token, or the name that the customer
 	// chose for a passkey.
 	Nickname string
-	// Email is where codes are sent; empty unless the type is EmailOTP.
-	Email string
+	// SentTo is where codes are sent, an e-mail address or a phone number; empty for a type without codes.
+	SentTo string
 	// Passkey is set if the type is Passkey.
 	Passkey *PasskeyKey
 	// Identity is set if the type is OAuth.

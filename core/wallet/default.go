@@ -43,7 +43,7 @@ func (w Wallet) WithDefault(email string, openedAt time.Time) Wallet {
 	}
 	w.Implicit = true
 	w.Credentials = []Credential{{
-		ID: DefaultCredentialID(w.Account), Platform: w.Platform, Account: w.Account, Type: EmailOTP, Nickname: email, Email: email,
+		ID: DefaultCredentialID(w.Account), Platform: w.Platform, Account: w.Account, Type: EmailOTP, Nickname: email, SentTo: email,
 		CreatedAt: openedAt, UpdatedAt: openedAt,
 	}}
 	return w

@@ -37,6 +37,31 @@ func FuzzParseClientKey(f *testing.F) {
 	})
 }
 
+func FuzzParseSealedOTP(f *testing.F) {
+	point, err := newClient(f).key.PublicKey.Bytes()
+	if err != nil {
+		f.Fatal(err)
+	}
+	key := hex.EncodeToString(point)
+	for _, seed := range []string{`{"encappedPublic":"` + key + `","ciphertext":"ab"}`, `{"otp_code":"483920","public_key":"` + key + `"}`,
+		`{"otp_code":"","public_key":"` + key + `"}`, `{"otp_code":1,"public_key":[]}`, `{"encappedPublic":"04","ciphertext":""}`,
+		`{"encappedPublic":"` + key + `","ciphertext":"ab","ciphertext":"cd"}`, `null`, `[]`, "", strings.Repeat(`{"":`, 600)} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		// Whatever a client sends or has encrypted is a bundle or an attempt with all of its parts, or a fault of the field.
+		sealed, err := wallet.ParseSealedOTP(text)
+		if err == nil && (len(sealed.Encapsulated) != 65 || len(sealed.Ciphertext) == 0 || len(text) > wallet.MaxSealedOTP) ||
+			err != nil && !fault.Is(err, fault.InvalidInput) {
+			t.Fatalf("%q is %+v, %v", text, sealed, err)
+		}
+		attempt, err := wallet.ParseOTPAttempt([]byte(text))
+		if err == nil && (attempt.Code == "" || attempt.Key == wallet.ClientKey{}) || err != nil && !fault.Is(err, fault.InvalidInput) {
+			t.Fatalf("%q is %+v, %v", text, attempt, err)
+		}
+	})
+}
+
 func FuzzParseClientData(f *testing.F) {
 	challenge := []byte("0123456789abcdef")
 	for _, seed := range []string{

@@ -23,7 +23,13 @@ const (
 	ExportWallet        Operation = "EXPORT_WALLET"
 	UpdateAccount       Operation = "UPDATE_INTERNAL_ACCOUNT"
 	UpdateCustomerEmail Operation = "UPDATE_CUSTOMER_EMAIL"
+	UpdateCustomerPhone Operation = "UPDATE_CUSTOMER_PHONE"
+	VerifyCredential    Operation = "VERIFY_CREDENTIAL"
 )
+
+// Operations lists every operation.
+var Operations = []Operation{AddCredential, VerifyCredential, RevokeCredential, RefreshSession, RevokeSession, ExportWallet, UpdateAccount,
+	UpdateCustomerEmail, UpdateCustomerPhone}
 
 // SignedRequest is a request that was received without a signature (the first leg), and is carried out when
 // the same request comes back with one (the second leg).

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"causeway/core/ident"
@@ -44,7 +45,7 @@ func ParseStatement(text string) (Session, error) {
 	}
 	copy(s.PublicKey[:], key)
 	switch s.Type = CredentialType(fields.CredentialType); {
-	case s.Type != EmailOTP && s.Type != Passkey && s.Type != OAuth:
+	case !slices.Contains(CredentialTypes, s.Type):
 		return Session{}, fmt.Errorf("%w: unknown type of credential", ErrNoStatement)
 	case s.Statement() != text:
 		return Session{}, ErrNoStatement

@@ -21,7 +21,8 @@ func TestUnauthorized_DetailsNameTheCode(t *testing.T) {
 	_, otherScheme := wallet.ParseSignature(stamp(newClient(t).public(), "other", []byte{1}))
 	_, byNobody := wallet.Signer("payload", base64.StdEncoding.EncodeToString([]byte{0x30, 0}), nil)
 	now := time.Now()
-	differs := wallet.SignedRequest{ExpiresAt: now.Add(time.Minute), Fingerprint: sha256.Sum256(nil)}.Check(wallet.Action{}, wallet.Call{}, now)
+	asked := wallet.SignedRequest{ExpiresAt: now.Add(time.Minute), Fingerprint: sha256.Sum256(nil)}
+	differs := asked.Check(wallet.Action{}, wallet.Call{}, now)
 	for name, c := range map[string]struct {
 		err  error
 		want any

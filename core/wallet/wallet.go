@@ -82,16 +82,13 @@ func SessionNotFound(id ident.Session) *fault.Error {
 	return fault.New(fault.SessionNotFound, "There is no session %s, or it has ended.", id)
 }
 
-// of returns the first credential of a type, or false.
-func (w Wallet) of(t CredentialType) (Credential, bool) {
+// First returns the first credential of a type, or false.
+func (w Wallet) First(t CredentialType) (Credential, bool) {
 	if i := slices.IndexFunc(w.Credentials, func(c Credential) bool { return c.Type == t }); i >= 0 {
 		return w.Credentials[i], true
 	}
 	return Credential{}, false
 }
-
-// EmailOTP returns the credential whose codes are sent by e-mail, or false if the wallet has none.
-func (w Wallet) EmailOTP() (Credential, bool) { return w.of(EmailOTP) }
 
 // Verified reports whether the customer has ever verified a credential that the wallet has: only then
 // somebody can sign.
@@ -99,13 +96,15 @@ func (w Wallet) Verified() bool {
 	return slices.ContainsFunc(w.Credentials, func(c Credential) bool { return !c.VerifiedAt.IsZero() })
 }
 
-// CheckAdd returns why no credential of a type can be added: EMAIL_OTP_CREDENTIAL_ALREADY_EXISTS,
+// CheckAdd returns why no credential of a type can be added: EMAIL_OTP_CREDENTIAL_ALREADY_EXISTS, SMS_OTP_CREDENTIAL_ALREADY_EXISTS,
 // PASSKEY_CREDENTIAL_ALREADY_EXISTS, or INVALID_INPUT if there are too many.
 func (w Wallet) CheckAdd(t CredentialType) error {
-	_, exists := w.of(t)
+	_, exists := w.First(t)
 	switch {
 	case exists && t == EmailOTP:
 		return fault.New(fault.EmailOTPCredentialAlreadyExists, "The wallet has an EMAIL_OTP credential. Use it, or revoke it first.")
+	case exists && t == SMSOTP:
+		return fault.New(fault.SMSOTPCredentialAlreadyExists, "The wallet has an SMS_OTP credential. Use it, or revoke it first.")
 	case exists && t == Passkey:
 		return fault.New(fault.PasskeyCredentialAlreadyExists, "The wallet has a PASSKEY credential. Use it, or revoke it first.")
 	case len(w.Credentials) >= MaxCredentials:

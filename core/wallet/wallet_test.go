@@ -43,7 +43,9 @@ func (w Wallet) newCredential(t CredentialType, subject string, at time.Time) Cr
 	c := Credential{ID: ident.NewAuthMethod(ids, at), Platform: w.Platform, Account: w.Account, Type: t, CreatedAt: at, UpdatedAt: at}
 	switch t {
 	case EmailOTP:
-		c.Email = "ana@example.com"
+		c.SentTo = "ana@example.com"
+	case SMSOTP:
+		c.SentTo = "+447700900123"
 	case Passkey:
 		c.Passkey = &PasskeyKey{CredentialID: []byte(subject)}
 	case OAuth:
@@ -70,6 +72,8 @@ func TestWallet_AddRefusesSecondOfAKind(t *testing.T) {
 	}{
 		"first e-mail":       {newWallet(), EmailOTP, "", "", ""},
 		"second e-mail":      {newWallet(EmailOTP), EmailOTP, "", fault.EmailOTPCredentialAlreadyExists, ""},
+		"first phone":        {newWallet(EmailOTP), SMSOTP, "", "", ""},
+		"second phone":       {newWallet(SMSOTP), SMSOTP, "", fault.SMSOTPCredentialAlreadyExists, ""},
 		"first passkey":      {newWallet(EmailOTP), Passkey, "a", "", ""},
 		"second passkey":     {newWallet(EmailOTP, Passkey), Passkey, "b", fault.PasskeyCredentialAlreadyExists, ""},
 		"first identity":     {newWallet(EmailOTP, Passkey), OAuth, "a", "", ""},
@@ -340,8 +344,8 @@ func TestWallet_RandomOperationsKeepInvariants(t *testing.T) {
 			},
 			"change address": func(t *rapid.T) {
 				w := m.load()
-				if c, exists := w.EmailOTP(); exists && !w.Implicit {
-					c.Email = "other@example.com"
+				if c, exists := w.First(EmailOTP); exists && !w.Implicit {
+					c.SentTo = "other@example.com"
 					m.save(t, w, w.Update(c))
 				}
 			},

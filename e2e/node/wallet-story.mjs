@@ -11,7 +11,7 @@ import { generateMnemonic } from "@scure/bip39";
 import { wordlist } from "@scure/bip39/wordlists/english.js";
 import emulator from "nid-webauthn-emulator";
 import {
-  checkChallenge, newClientKey, nonceFor, openExport, openSession, readPayment, readRequest, sessionKey, sign, stamp, verifyPayment, walletKey,
+  checkChallenge, newClientKey, newSessionKey, nonceFor, openExport, openSession, readTarget, sealCode, readPayment, readRequest, sessionKey, sign, stamp, verifyPayment, walletKey,
 } from "../../clients/typescript/dist/wallet.js";
 
 const { BASE_URL, CLIENT_ID, CLIENT_SECRET, SECOND_ID, SECOND_SECRET, MAIL_FOLDER, ISSUER } = process.env;
@@ -102,6 +102,16 @@ await refused("Invalid OTP code", "POST", verifyEmail, { ...code, otp: otp === "
 const emailSession = await call(200, "POST", verifyEmail, code);
 const emailSigner = await openSession(emailKey, emailSession.encryptedSessionSigningKey);
 await refused("Invalid OTP code", "POST", verifyEmail, code);
+
+// A code that the client encrypts opens a session with the client's own key.
+const challenged = await call(200, "POST", `/auth/credentials/${email.id}/challenge`);
+const [, secondOtp] = await mail(new RegExp(`^Subject: (?!${otp})(\\d{6}) `, "m"));
+const ownKey = newSessionKey();
+const sealedCode = { type: "EMAIL_OTP", encryptedOtpBundle: await sealCode(readTarget(challenged.otpEncryptionTargetBundle), secondOtp, ownKey) };
+const opened = await signed(200, ownKey, "VERIFY_CREDENTIAL", "POST", verifyEmail, sealedCode);
+assert.equal(opened.encryptedSessionSigningKey, undefined);
+await refused("Invalid OTP code", "POST", verifyEmail, sealedCode);
+await signed(204, ownKey, "REVOKE_SESSION", "DELETE", `/auth/sessions/${opened.id}`);
 
 // That session signs the addition of a passkey.
 const device = new emulator.default();
@@ -222,6 +232,8 @@ await refused("Invalid Service-Wallet-Signature", "POST", exportPath, exportBody
 const exported = await signed(200, signer, "EXPORT_WALLET", "POST", exportPath, exportBody);
 const restored = await openExport(exportKey, exported.encryptedWalletCredentials);
 assert.equal(restored.words.split(" ").length, 24);
+assert.equal(readTarget(challenged.otpEncryptionTargetBundle, restored.publicKey), readTarget(challenged.otpEncryptionTargetBundle));
+assert.throws(() => readTarget(challenged.otpEncryptionTargetBundle, walletKey(generateMnemonic(wordlist, 256)).publicKey), /did not sign the target/);
 await mail(/^Subject: Your wallet was exported/m);
 
 // With nothing but the key that follows from the words, anybody sees that the customer signed the payment.

@@ -16,6 +16,7 @@ import (
 	"github.com/decred/dcrd/dcrec/secp256k1/v4"
 	"github.com/decred/dcrd/dcrec/secp256k1/v4/ecdsa"
 
+	"causeway/core/fault"
 	"causeway/core/wallet"
 	"causeway/ports"
 )
@@ -157,6 +158,41 @@ func Custody(t *testing.T, custody ports.Custody, newWallets NewWallets) {
 			checkCustodyEnvelope(t, text, one, want)
 		}
 	})
+	t.Run("a client encrypts a one-time code", func(t *testing.T) {
+		// The wallet has one target, which it signs. What a client encrypts to it, only this wallet reads.
+		one, other, elsewhere := newWallets(t)
+		target, err := custody.OTPTarget(t.Context(), one)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := custody.OTPTarget(t.Context(), one); err != nil || again != target {
+			t.Fatalf("%s, %v; want %s", again, err, target)
+		}
+		checkCustodyEnvelope(t, target, one, custodyKey(t, custody, one))
+		client := NewWalletClient(t)
+		key := hex.EncodeToString(client.Public.Bytes())
+		text, err := SealOTP(target, "483920", key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sealed, err := wallet.ParseSealedOTP(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := custody.OpenOTP(t.Context(), one, sealed)
+		if err != nil || got != (wallet.OTPAttempt{Code: "483920", Key: client.Public}) {
+			t.Fatalf("%+v, %v", got, err)
+		}
+		for _, w := range []ports.WalletID{other, elsewhere} {
+			if _, err := custody.OpenOTP(t.Context(), w, sealed); !fault.Is(err, fault.InvalidInput) {
+				t.Errorf("by %v: %v", w, err)
+			}
+		}
+		sealed.Ciphertext[0] ^= 1
+		if _, err := custody.OpenOTP(t.Context(), one, sealed); !fault.Is(err, fault.InvalidInput) {
+			t.Errorf("with another text: %v", err)
+		}
+	})
 	t.Run("nothing is done for a caller who has gone", func(t *testing.T) {
 		one, _, _ := newWallets(t)
 		client := NewWalletClient(t)
@@ -167,6 +203,8 @@ func Custody(t *testing.T, custody ports.Custody, newWallets NewWallets) {
 			"Sign":          func() (any, error) { return custody.Sign(ctx, one, "a statement") },
 			"NewSessionKey": func() (any, error) { return custody.NewSessionKey(ctx, client.Public) },
 			"Export":        func() (any, error) { return custody.Export(ctx, one, client.Public) },
+			"OTPTarget":     func() (any, error) { return custody.OTPTarget(ctx, one) },
+			"OpenOTP":       func() (any, error) { return custody.OpenOTP(ctx, one, wallet.SealedOTP{}) },
 		} {
 			if got, err := call(); err == nil {
 				t.Errorf("%s returned %v", name, got)

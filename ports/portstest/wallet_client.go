@@ -104,6 +104,38 @@ func (c WalletClient) OpenExport(text string) (words string, err error) {
 	return string(plain), err
 }
 
+// SealOTP returns encryptedOtpBundle for otpEncryptionTargetBundle: a code, and the client's own key in the form that is given.
+func SealOTP(target, code, publicKey string) (string, error) {
+	var e exportEnvelope
+	var data struct{ TargetPublic string }
+	if err := json.Unmarshal([]byte(target), &e); err != nil {
+		return "", err
+	}
+	decoded, err := hex.DecodeString(e.Data)
+	if err != nil {
+		return "", err
+	}
+	if err := json.Unmarshal(decoded, &data); err != nil {
+		return "", err
+	}
+	point, err := hex.DecodeString(data.TargetPublic)
+	if err != nil {
+		return "", err
+	}
+	to, err := hpke.DHKEM(ecdh.P256()).NewPublicKey(point)
+	if err != nil {
+		return "", err
+	}
+	plain, _ := json.Marshal(map[string]string{"otp_code": code, "public_key": publicKey})
+	sealed, err := hpke.Seal(to, hpke.HKDFSHA256(), hpke.AES256GCM(), nil, plain)
+	if err != nil {
+		return "", err
+	}
+	text, err := json.Marshal(map[string]string{"encappedPublic": hex.EncodeToString(sealed[:65]),
+		"ciphertext": hex.EncodeToString(sealed[65:])})
+	return string(text), err
+}
+
 // restore returns the key of a wallet from the words in an export.
 func (c WalletClient) restore(text string) (wallet.Key, error) {
 	words, err := c.OpenExport(text)

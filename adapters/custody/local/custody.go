@@ -56,8 +56,8 @@ func (c *Custody) create(ctx context.Context, s *secrets, w ports.WalletID) (wal
 	return c.store.AddWalletKey(ctx, w, publicKey(private), entropy)
 }
 
-// open returns the private key and the words of a wallet, made at the first call.
-func (c *Custody) open(ctx context.Context, s *secrets, w ports.WalletID) (*secp256k1.PrivateKey, []byte, error) {
+// entropy returns the entropy and the public key of a wallet, made at the first call.
+func (c *Custody) entropy(ctx context.Context, s *secrets, w ports.WalletID) ([]byte, wallet.Key, error) {
 	entropy, key, err := c.store.WalletEntropy(ctx, w)
 	if err == nil && entropy == nil {
 		if _, err = c.create(ctx, s, w); err == nil {
@@ -65,12 +65,22 @@ func (c *Custody) open(ctx context.Context, s *secrets, w ports.WalletID) (*secp
 		}
 	}
 	s.add(entropy)
-	switch {
-	case err != nil:
-		return nil, nil, err
-	case len(entropy) != entropyLength:
-		return nil, nil, fmt.Errorf("the entropy of the wallet %s has %d bytes, not %d", w.Account, len(entropy), entropyLength)
+	if err == nil && len(entropy) != entropyLength {
+		err = fmt.Errorf("the entropy of the wallet %s has %d bytes, not %d", w.Account, len(entropy), entropyLength)
 	}
+	return entropy, key, err
+}
+
+// open returns the private key and the words of a wallet, made at the first call.
+func (c *Custody) open(ctx context.Context, s *secrets, w ports.WalletID) (*secp256k1.PrivateKey, []byte, error) {
+	entropy, key, err := c.entropy(ctx, s, w)
+	if err != nil {
+		return nil, nil, err
+	}
+	return openEntropy(s, w, entropy, key)
+}
+
+func openEntropy(s *secrets, w ports.WalletID, entropy []byte, key wallet.Key) (*secp256k1.PrivateKey, []byte, error) {
 	text := words(s, entropy)
 	private, err := privateKey(s, text, walletPath)
 	if err != nil {
@@ -127,18 +137,28 @@ func (c *Custody) NewSessionKey(ctx context.Context, client wallet.ClientKey) (p
 	}, nil
 }
 
-// exportVersion is the version of the export envelope.
-const exportVersion = "v1.0.0"
+// envelopeVersion is the version of envelopes.
+const envelopeVersion = "v1.0.0"
 
-// envelope is the export envelope; all texts but the version are hexadecimal.
+// envelope is what the key of a wallet signs for clients; all texts but the version are hexadecimal.
 type envelope struct {
 	Version string `json:"version"`
-	// Data is the JSON of exported.
+	// Data is the JSON of exported or otpTarget.
 	Data string `json:"data"`
 	// DataSignature is the signature of the wallet's key over the bytes of Data: ECDSA with SHA-256, in DER.
 	DataSignature string `json:"dataSignature"`
 	// QuorumPublic is the public key of the wallet, uncompressed.
 	QuorumPublic string `json:"enclaveQuorumPublic"`
+}
+
+func newEnvelope(private *secp256k1.PrivateKey, content any) (string, error) {
+	data, err := json.Marshal(content)
+	if err != nil {
+		return "", err
+	}
+	text, err := json.Marshal(envelope{envelopeVersion, hex.EncodeToString(data), hex.EncodeToString(sign(private, data)),
+		hex.EncodeToString(private.PubKey().SerializeUncompressed())})
+	return string(text), err
 }
 
 type exported struct {
@@ -161,11 +181,5 @@ func (c *Custody) Export(ctx context.Context, w ports.WalletID, client wallet.Cl
 	if err != nil {
 		return "", err
 	}
-	data, err := json.Marshal(exported{hex.EncodeToString(encapsulated), hex.EncodeToString(ciphertext), w.Platform.String()})
-	if err != nil {
-		return "", err
-	}
-	sealed, err := json.Marshal(envelope{exportVersion, hex.EncodeToString(data), hex.EncodeToString(sign(private, data)),
-		hex.EncodeToString(private.PubKey().SerializeUncompressed())})
-	return string(sealed), err
+	return newEnvelope(private, exported{hex.EncodeToString(encapsulated), hex.EncodeToString(ciphertext), w.Platform.String()})
 }

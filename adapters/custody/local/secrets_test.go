@@ -82,6 +82,7 @@ func calls(t *testing.T) map[string]struct {
 		"WalletKey":     {1, 1, func(c *Custody) (any, error) { return c.WalletKey(t.Context(), ports.WalletID{}) }},
 		"Sign":          {1, 2, func(c *Custody) (any, error) { return c.Sign(t.Context(), ports.WalletID{}, "a statement") }},
 		"Export":        {1, 2, func(c *Custody) (any, error) { return c.Export(t.Context(), ports.WalletID{}, client) }},
+		"OTPTarget":     {1, 2, func(c *Custody) (any, error) { return c.OTPTarget(t.Context(), ports.WalletID{}) }},
 		"Address":       {1, 5, func(c *Custody) (any, error) { return c.Address(t.Context(), ports.WalletID{}) }},
 		"NewSessionKey": {1, 0, func(c *Custody) (any, error) { return c.NewSessionKey(t.Context(), client) }},
 	}

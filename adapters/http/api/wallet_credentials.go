@@ -21,22 +21,22 @@ import (
 // request to sign has changed nothing.
 type WalletCredentials interface {
 	CreateCredential(ctx context.Context, principal platform.Principal, call wallet.Call, idempotent *ports.IdempotentRequest,
-		r wallets.NewCredential) (wallet.Credential, *wallet.SignedRequest, error)
+		r wallets.NewCredential) (wallets.Challenged, *wallet.SignedRequest, error)
 	ListCredentials(ctx context.Context, platformID ident.Platform, account ident.InternalAccount) ([]wallet.Credential, error)
 	RevokeCredential(ctx context.Context, principal platform.Principal, call wallet.Call, id ident.AuthMethod) (*wallet.SignedRequest, error)
 	Challenge(ctx context.Context, principal platform.Principal, idempotent *ports.IdempotentRequest, id ident.AuthMethod,
 		client *wallet.ClientKey) (wallets.Challenged, error)
-	Verify(ctx context.Context, principal platform.Principal, idempotent *ports.IdempotentRequest, id ident.AuthMethod,
-		v wallets.Verification) (wallets.OpenedSession, error)
+	Verify(ctx context.Context, principal platform.Principal, call wallet.Call, idempotent *ports.IdempotentRequest, id ident.AuthMethod,
+		v wallets.Verification) (wallets.OpenedSession, *wallet.SignedRequest, error)
 }
 
 // AuthMethod is a credential. It is exported, as all that is embedded in bodies and inputs must be.
 type AuthMethod struct {
 	ID           httpapi.ID[ident.AuthMethod]      `json:"id" doc:"Id of the credential."`
 	AccountID    httpapi.ID[ident.InternalAccount] `json:"accountId" doc:"Id of the embedded wallet, an internal account."`
-	Type         string                            `json:"type" enum:"EMAIL_OTP,PASSKEY,OAUTH" doc:"Type of the credential." example:"PASSKEY"`
+	Type         string                            `json:"type" enum:"EMAIL_OTP,SMS_OTP,PASSKEY,OAUTH" doc:"Type of the credential." example:"PASSKEY"`
 	CredentialID string                            `json:"credentialId,omitempty" doc:"PASSKEY only: id that the authenticator chose, in base64url." example:"b3BhcXVl"`
-	Nickname     string                            `json:"nickname" doc:"E-mail address of an EMAIL_OTP credential, e-mail address in the ID token of an OAUTH credential, or the name that was chosen for a passkey." example:"Ana's phone"`
+	Nickname     string                            `json:"nickname" doc:"E-mail address of an EMAIL_OTP credential, phone number of an SMS_OTP credential, e-mail address in the ID token of an OAUTH credential, or the name that was chosen for a passkey." example:"Ana's phone"`
 	CreatedAt    httpapi.Time                      `json:"createdAt" doc:"Time the credential was added."`
 	UpdatedAt    httpapi.Time                      `json:"updatedAt" doc:"Time of the last change."`
 }
@@ -56,16 +56,26 @@ type authCredentialListResponse struct {
 	Data []AuthMethod `json:"data" doc:"Active credentials, oldest first."`
 }
 
-// authChallengeBody is a credential and, for a passkey, what its authenticator has to sign.
-type authChallengeBody struct {
+// AuthMethodResponse is a credential and, if it has codes, the key to encrypt one to.
+type AuthMethodResponse struct {
 	AuthMethod
+	OTPTarget string `json:"otpEncryptionTargetBundle,omitempty" doc:"EMAIL_OTP and SMS_OTP only: key to which the client encrypts a code for encryptedOtpBundle, a JSON text that the key of the wallet has signed, as the section on wallets describes." example:"{\"version\":\"v1.0.0\",\"data\":\"7b22\",\"dataSignature\":\"3045\",\"enclaveQuorumPublic\":\"04\"}"`
+}
+
+func renderChallenged(c wallets.Challenged) AuthMethodResponse {
+	return AuthMethodResponse{renderCredential(c.Credential), c.OTPTarget}
+}
+
+// authChallengeBody is a credential and what its verification needs: for a passkey, what its authenticator has to sign.
+type authChallengeBody struct {
+	AuthMethodResponse
 	Challenge string       `json:"challenge,omitempty" doc:"PASSKEY only: challenge for navigator.credentials.get(), in base64url: 32 random bytes, and the SHA-256 of these and of the digits of clientPublicKey in lower case. A client that checks it cannot open a session for the key of somebody else." example:"UNhY4JhezH9gQYqvDMWrWH9CwlcKiECVqejMrND2VFyJMcO_cGp_U-4_KcIYiMohfLB0buLlpTKG_GquSXwxXw"`
 	RequestID string       `json:"requestId,omitempty" doc:"PASSKEY only: value of the header Request-Id when you verify the assertion. It can be used once." example:"Request:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b"`
 	ExpiresAt httpapi.Time `json:"expiresAt,omitzero" doc:"PASSKEY only: time after which the challenge is refused."`
 }
 
 func renderChallenge(c wallets.Challenged) authChallengeBody {
-	body := authChallengeBody{AuthMethod: renderCredential(c.Credential)}
+	body := authChallengeBody{AuthMethodResponse: renderChallenged(c)}
 	if p := c.Challenge; p != nil {
 		body.Challenge, body.RequestID, body.ExpiresAt = base64.RawURLEncoding.EncodeToString(p.Challenge), p.ID.String(),
 			httpapi.NewTime(p.ExpiresAt)
@@ -86,6 +96,8 @@ func (authCredentialCreateRequest) Union() httpapi.UnionSpec {
 		Branches: []httpapi.Branch{
 			{Name: "EmailOtpCredentialCreateRequest", Values: []string{string(wallet.EmailOTP)}, Fields: []httpapi.Field{account},
 				Description: "One-time codes that are sent to the customer's e-mail address."},
+			{Name: "SmsOtpCredentialCreateRequest", Values: []string{string(wallet.SMSOTP)}, Fields: []httpapi.Field{account},
+				Description: "One-time codes that are sent to the customer's phone number."},
 			{Name: "OauthCredentialCreateRequest", Values: []string{string(wallet.OAuth)}, Description: "The account of the customer at a provider.",
 				Fields: []httpapi.Field{
 					account,
@@ -130,13 +142,22 @@ func (authCredentialVerifyRequest) Union() httpapi.UnionSpec {
 		return httpapi.Field{Name: name, Required: required, MaxLength: 8 << 10, Description: description + ", in base64url.",
 			Example: "b3BhcXVl"}
 	}
+	optionalClient := client
+	optionalClient.Required = false
+	code := []httpapi.Field{
+		{Name: "otp", MaxLength: 64, Description: "The latest code. Send it with `clientPublicKey`, or send `encryptedOtpBundle` alone.",
+			Example: "483920"}, optionalClient,
+		{Name: "encryptedOtpBundle", MaxLength: wallet.MaxSealedOTP, Description: "The latest code and a public key of the client, as the JSON " +
+			"object `{\"otp_code\", \"public_key\"}`, encrypted to `otpEncryptionTargetBundle`: the text of a JSON object with `encappedPublic` and " +
+			"`ciphertext`.", Example: `{"encappedPublic":"04","ciphertext":"ab"}`},
+	}
 	return httpapi.UnionSpec{
 		Name: "AuthCredentialVerifyRequest", Description: "A proof that the customer has the credential.", Discriminator: "type",
 		Branches: []httpapi.Branch{
-			{Name: "EmailOtpCredentialVerifyRequest", Values: []string{string(wallet.EmailOTP)}, Description: "The code that was sent.",
-				Fields: []httpapi.Field{
-					{Name: "otp", Required: true, MaxLength: 64, Description: "The latest code.", Example: "483920"}, client,
-				}},
+			{Name: "EmailOtpCredentialVerifyRequest", Values: []string{string(wallet.EmailOTP)}, Fields: code,
+				Description: "The code that was sent by e-mail."},
+			{Name: "SmsOtpCredentialVerifyRequest", Values: []string{string(wallet.SMSOTP)}, Fields: code,
+				Description: "The code that was sent by text message."},
 			{Name: "OauthCredentialVerifyRequest", Values: []string{string(wallet.OAuth)}, Description: "A new ID token.", Fields: []httpapi.Field{
 				{Name: "oidcToken", Required: true, MaxLength: 16 << 10, Description: "ID token of the same person, issued less than 60 seconds ago, " +
 					"whose `nonce` is hex(SHA-256(`clientPublicKey` in lower case)).",
@@ -192,22 +213,39 @@ func (in *createCredentialInput) Resolve(huma.Context) []error {
 
 type verifyInput struct {
 	CredentialPath
-	RequestID string `header:"Request-Id" doc:"PASSKEY only, and required for it: the requestId of the challenge." example:"Request:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b"`
-	Body      httpapi.Union[authCredentialVerifyRequest]
+	Body httpapi.Union[authCredentialVerifyRequest]
 }
 
-// Resolve reports a key that has the right form and is not on the curve.
+// Resolve reports a key that has the right form and is not on the curve, and the fields of codes, which have two forms.
 func (in *verifyInput) Resolve(huma.Context) []error {
 	var sent map[string]any
 	if err := in.Body.Decode(&sent); err != nil || sent["type"] == string(wallet.Passkey) {
 		return nil // reported by the validator
 	}
-	key := text(sent, "clientPublicKey")
-	if !clientKeyForm.MatchString(key) {
-		return nil // also reported by the validator
+	var bad []fault.Field
+	key, bundle := text(sent, "clientPublicKey"), text(sent, "encryptedOtpBundle")
+	if wallet.CredentialType(text(sent, "type")).HasCodes() {
+		for _, name := range []string{"otp", "clientPublicKey"} {
+			if _, given := sent[name]; given && bundle != "" {
+				bad = append(bad, fault.Field{Field: name, Message: "must be left out, because encryptedOtpBundle has it"})
+			} else if !given && bundle == "" {
+				bad = append(bad, fault.Field{Field: name, Message: "is required, unless encryptedOtpBundle is sent"})
+			}
+		}
 	}
-	_, err := wallet.ParseClientKey(key)
-	return httpapi.FieldErrors(err)
+	var err error
+	if bundle != "" {
+		_, err = wallet.ParseSealedOTP(bundle)
+	} else if clientKeyForm.MatchString(key) { // else reported by the validator
+		_, err = wallet.ParseClientKey(key)
+	}
+	if f, ok := fault.As(err); ok {
+		bad = append(bad, f.Fields...)
+	}
+	if len(bad) == 0 {
+		return nil
+	}
+	return httpapi.FieldErrors(fault.Invalid(bad...))
 }
 
 func registerWalletCredentials(a *httpapi.API, service WalletCredentials) {
@@ -216,14 +254,15 @@ func registerWalletCredentials(a *httpapi.API, service WalletCredentials) {
 		Status: 201, SignedRetry: true,
 		Description: "Adds a credential to an embedded wallet. The first one of a wallet is added at once: 201. Every further one has to be " +
 			"signed by a session of the wallet: 202, then 201.\n\n" +
-			"A wallet has at most one EMAIL_OTP and one PASSKEY credential, and an OAUTH credential for each person at a provider. A new wallet " +
+			"A wallet has at most one EMAIL_OTP, one SMS_OTP and one PASSKEY credential, and an OAUTH credential for each person at a provider. A new wallet " +
 			"of a customer with an e-mail address has an EMAIL_OTP credential.",
-		Errors: []fault.Code{fault.InternalAccountNotFound, fault.EmailOTPCredentialAlreadyExists, fault.PasskeyCredentialAlreadyExists,
+		Errors: []fault.Code{fault.InternalAccountNotFound, fault.EmailOTPCredentialAlreadyExists, fault.SMSOTPCredentialAlreadyExists,
+			fault.PasskeyCredentialAlreadyExists,
 			fault.CustomerDeleted, fault.Conflict, fault.NotImplemented},
 	}, httpapi.Signed(func(ctx context.Context, call httpapi.Call,
-		in *createCredentialInput) (wallet.Credential, *wallet.SignedRequest, error) {
+		in *createCredentialInput) (wallets.Challenged, *wallet.SignedRequest, error) {
 		return service.CreateCredential(ctx, call.Principal, call.Signed, call.IdempotentRequest, newCredential(in.Body))
-	}), renderCredential)
+	}), renderChallenged)
 
 	httpapi.Get(a, httpapi.Operation{
 		ID: "listAuthCredentials", Path: "/auth/credentials", Tag: tagWallets, Summary: "List credentials", Permission: platform.View,
@@ -257,7 +296,7 @@ func registerWalletCredentials(a *httpapi.API, service WalletCredentials) {
 		ID: "challengeAuthCredential", Path: "/auth/credentials/{id}/challenge", Tag: tagWallets, Summary: "Challenge a credential",
 		Permission: platform.Transact,
 		Description: "Begins the verification of a credential.\n\n" +
-			"- EMAIL_OTP: sends a new code to the customer's e-mail address. Only the latest code is valid, for 5 minutes and 5 tries, unless " +
+			"- EMAIL_OTP and SMS_OTP: sends a new code to the customer's e-mail address or phone number. Only the latest code is valid, for 5 minutes and 5 tries, unless " +
 			"`embeddedWalletConfig` says otherwise. Up to 5 codes can be sent at once, then one in 15 seconds, and 10 in an hour: 429. None is " +
 			"sent while wrong codes delay the next one, see Verify a credential.\n" +
 			"- PASSKEY: returns a challenge for navigator.credentials.get(), and the `requestId` of its answer. Each is valid for 5 minutes and " +
@@ -278,9 +317,11 @@ func registerWalletCredentials(a *httpapi.API, service WalletCredentials) {
 
 	httpapi.Post(a, httpapi.Operation{
 		ID: "verifyAuthCredential", Path: "/auth/credentials/{id}/verify", Tag: tagWallets, Summary: "Verify a credential",
-		Permission: platform.Transact, KeyedHeader: "Request-Id",
+		Permission: platform.Transact, SignedRetry: true,
 		Description: "Opens a session of 15 minutes. `encryptedSessionSigningKey` is the private key of the session, which only the client can " +
-			"open. A wallet has at most 20 active sessions: one more ends the oldest.\n\n" +
+			"open. With `encryptedOtpBundle` the client has that key already, and signs with it: 202, then 200; the code has to be right in both " +
+			"requests, and is used up by the second. For a passkey `Request-Id` is the `requestId` of the challenge, and nothing is signed. A wallet " +
+			"has at most 20 active sessions: one more ends the oldest.\n\n" +
 			"A proof that is not valid is 401 with the reason " + codeList(wallet.ReasonCode, wallet.ReasonPasskey, wallet.ReasonIdentity) +
 			". For a passkey " +
 			codeList(wallet.ReasonNoRequestID, wallet.ReasonRequestID, wallet.ReasonRequestUsed, wallet.ReasonRequestExpired) +
@@ -288,13 +329,14 @@ func registerWalletCredentials(a *httpapi.API, service WalletCredentials) {
 			"Wrong codes are counted over all codes that were sent. After the fifth since the last right one, the next can be tried in a minute, " +
 			"and the delay doubles with each further one, up to a day. Until then every code is 429, and `Retry-After` and the message say when.",
 		Errors: []fault.Code{fault.CredentialNotFound, fault.CustomerDeleted, fault.UserNotReady},
-	}, func(ctx context.Context, call httpapi.Call, in *verifyInput) (wallets.OpenedSession, error) {
+	}, httpapi.Signed(func(ctx context.Context, call httpapi.Call, in *verifyInput) (wallets.OpenedSession, *wallet.SignedRequest, error) {
 		verification, err := in.verification()
 		if err != nil {
-			return wallets.OpenedSession{}, err
+			return wallets.OpenedSession{}, nil, err
 		}
-		return service.Verify(ctx, call.Principal, call.IdempotentRequest, in.ID.Value, verification)
-	}, renderOpenedSession)
+		verification.RequestID = call.Signed.RequestID
+		return service.Verify(ctx, call.Principal, call.Signed, call.IdempotentRequest, in.ID.Value, verification)
+	}), renderOpenedSession)
 }
 
 func newCredential(body httpapi.Union[authCredentialCreateRequest]) wallets.NewCredential {
@@ -315,10 +357,10 @@ func newCredential(body httpapi.Union[authCredentialCreateRequest]) wallets.NewC
 	return created
 }
 
-// verification returns the proof. Fault: INVALID_INPUT for a key that Resolve has reported.
+// verification returns the proof. Fault: INVALID_INPUT for what Resolve has reported.
 func (in *verifyInput) verification() (wallets.Verification, error) {
 	body := in.Body
-	v := wallets.Verification{Type: wallet.CredentialType(body.Text("type")), RequestID: in.RequestID}
+	v := wallets.Verification{Type: wallet.CredentialType(body.Text("type"))}
 	if v.Type == wallet.Passkey {
 		assertion, _ := body.Values()["assertion"].(map[string]any)
 		v.Assertion = wallet.Assertion{
@@ -327,6 +369,11 @@ func (in *verifyInput) verification() (wallets.Verification, error) {
 			Signature:         text(assertion, "signature"), UserHandle: text(assertion, "userHandle"),
 		}
 		return v, nil
+	}
+	if bundle := body.Text("encryptedOtpBundle"); bundle != "" {
+		sealed, err := wallet.ParseSealedOTP(bundle)
+		v.SealedOTP = &sealed
+		return v, err
 	}
 	v.Code, v.Token = body.Text("otp"), body.Text("oidcToken")
 	var err error

@@ -25,10 +25,10 @@ type WalletSessions interface {
 type authSessionBody struct {
 	ID           httpapi.ID[ident.Session]         `json:"id" doc:"Id of the session."`
 	AccountID    httpapi.ID[ident.InternalAccount] `json:"accountId" doc:"Id of the embedded wallet, an internal account."`
-	Type         string                            `json:"type" enum:"EMAIL_OTP,PASSKEY,OAUTH" doc:"Type of the credential that opened the session." example:"EMAIL_OTP"`
+	Type         string                            `json:"type" enum:"EMAIL_OTP,SMS_OTP,PASSKEY,OAUTH" doc:"Type of the credential that opened the session." example:"EMAIL_OTP"`
 	CredentialID string                            `json:"credentialId,omitempty" doc:"PASSKEY only: id that the authenticator chose, in base64url." example:"b3BhcXVl"`
 	Nickname     string                            `json:"nickname" doc:"Nickname of the credential that opened the session." example:"ana@example.com"`
-	SigningKey   string                            `json:"encryptedSessionSigningKey,omitempty" doc:"Only when a session is opened: its private key, sealed to clientPublicKey." example:"w99a5xV6A75TfoAUkZn869fVyDYvgVsKrawMALZXmrauZd8hEv66EkPU1Z42CUaHESQjcA5bqd8dynTGBMLWB9ewtXWPEVbZvocB4Tw2K1vQVp7uwjf"`
+	SigningKey   string                            `json:"encryptedSessionSigningKey,omitempty" doc:"Only when a session is opened: its private key, sealed to clientPublicKey. Omitted if the client has it: public_key of encryptedOtpBundle is the key of the session." example:"w99a5xV6A75TfoAUkZn869fVyDYvgVsKrawMALZXmrauZd8hEv66EkPU1Z42CUaHESQjcA5bqd8dynTGBMLWB9ewtXWPEVbZvocB4Tw2K1vQVp7uwjf"`
 	CreatedAt    httpapi.Time                      `json:"createdAt" doc:"Time the session was opened."`
 	UpdatedAt    httpapi.Time                      `json:"updatedAt" doc:"Time of the last change."`
 	ExpiresAt    httpapi.Time                      `json:"expiresAt" doc:"Time the session ends."`

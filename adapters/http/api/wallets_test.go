@@ -66,8 +66,8 @@ var (
 )
 
 func (f *fakeWallets) CreateCredential(_ context.Context, _ platform.Principal, call wallet.Call, _ *ports.IdempotentRequest,
-	r wallets.NewCredential) (wallet.Credential, *wallet.SignedRequest, error) {
-	return fakeCredential, f.leg(call, r), nil
+	r wallets.NewCredential) (wallets.Challenged, *wallet.SignedRequest, error) {
+	return wallets.Challenged{Credential: fakeCredential}, f.leg(call, r), nil
 }
 
 func (f *fakeWallets) ListCredentials(_ context.Context, _ ident.Platform, a ident.InternalAccount) ([]wallet.Credential, error) {
@@ -86,16 +86,18 @@ func (f *fakeWallets) Challenge(_ context.Context, _ platform.Principal, _ *port
 	if client == nil {
 		email := fakeCredential
 		email.Type, email.Passkey = wallet.EmailOTP, nil
-		return wallets.Challenged{Credential: email}, nil
+		return wallets.Challenged{Credential: email, OTPTarget: "target"}, nil
 	}
 	return wallets.Challenged{Credential: fakeCredential, Challenge: &wallet.PasskeyChallenge{ID: must(ident.SignedRequest{}.Parse(requestID)),
 		Challenge: []byte{0xfb, 0xff}, ExpiresAt: noon}}, nil
 }
 
-func (f *fakeWallets) Verify(_ context.Context, _ platform.Principal, _ *ports.IdempotentRequest, id ident.AuthMethod,
-	v wallets.Verification) (wallets.OpenedSession, error) {
-	f.calls = append(f.calls, []any{id, v})
-	return fakeOpened, nil
+func (f *fakeWallets) Verify(_ context.Context, _ platform.Principal, call wallet.Call, _ *ports.IdempotentRequest, id ident.AuthMethod,
+	v wallets.Verification) (wallets.OpenedSession, *wallet.SignedRequest, error) {
+	if leg := f.leg(call, id, v); v.SealedOTP != nil {
+		return fakeOpened, leg, nil
+	}
+	return fakeOpened, nil, nil
 }
 
 func (f *fakeWallets) ListSessions(_ context.Context, _ ident.Platform, a ident.InternalAccount) ([]wallet.Session, error) {
@@ -206,12 +208,21 @@ func TestWallets_ChallengeAndVerify(t *testing.T) {
 	key := must(wallet.ParseClientKey(clientKey))
 
 	c.must(200, "POST", path+"/challenge", "").assertBody(t,
-		`{"id": "*", "accountId": "*", "type": "EMAIL_OTP", "nickname": "*", "createdAt": "*", "updatedAt": "*"}`)
+		`{"id": "*", "accountId": "*", "type": "EMAIL_OTP", "nickname": "*", "createdAt": "*", "updatedAt": "*", "otpEncryptionTargetBundle": "target"}`)
 	c.must(200, "POST", path+"/challenge", "{}")
 	c.must(200, "POST", path+"/challenge", `{"clientPublicKey": "`+clientKey+`"}`).assertBody(t,
 		strings.TrimSuffix(credentialJSON, "}")+`, "challenge": "-_8", "requestId": "`+requestID+`", "expiresAt": "2026-03-14T12:00:00.000Z"}`)
 	if last := fake.calls[2].([]any); *last[1].(*wallet.ClientKey) != key {
 		t.Errorf("challenged with %+v", last)
+	}
+
+	// A code that the client has encrypted has two legs.
+	bundle := `{"type": "SMS_OTP", "encryptedOtpBundle": "{\"encappedPublic\":\"` + clientKey + `\",\"ciphertext\":\"ab\"}"}`
+	c.must(202, "POST", path+"/verify", bundle)
+	c.signed("signature", requestID).must(200, "POST", path+"/verify", bundle)
+	sealed := wallet.SealedOTP{Encapsulated: key.Bytes(), Ciphertext: []byte{0xab}}
+	if got := fake.calls[len(fake.calls)-1].([]any)[1].(wallets.Verification); !reflect.DeepEqual(*got.SealedOTP, sealed) || got.Code != "" {
+		t.Errorf("verified %+v", got)
 	}
 
 	for body, want := range map[string]wallets.Verification{
@@ -280,7 +291,8 @@ func TestWallets_ListAllInvalidFields(t *testing.T) {
 	}{
 		{"POST", "/auth/credentials", `{}`, []string{"type"}},
 		{"POST", "/auth/credentials", `[]`, nil},
-		{"POST", "/auth/credentials", `{"type": "SMS_OTP"}`, []string{"type"}},
+		{"POST", "/auth/credentials", `{"type": "TOTP"}`, []string{"type"}},
+		{"POST", "/auth/credentials", `{"type": "SMS_OTP"}`, []string{"accountId"}},
 		{"POST", "/auth/credentials", `{"type": "EMAIL_OTP", "accountId": "Customer:1"}`, []string{"accountId"}},
 		{"POST", "/auth/credentials", `{"type": "OAUTH"}`, []string{"accountId", "oidcToken"}},
 		{
@@ -298,6 +310,10 @@ func TestWallets_ListAllInvalidFields(t *testing.T) {
 		{"POST", path + "/verify", `{"type": "EMAIL_OTP", "otp": 0, "clientPublicKey": "04"}`, []string{"clientPublicKey", "otp"}},
 		{"POST", path + "/verify", `{"type": "EMAIL_OTP", "otp": "000000", "clientPublicKey": "` + offCurve + `"}`, []string{"clientPublicKey"}},
 		{"POST", path + "/verify", `{"type": "EMAIL_OTP", "clientPublicKey": "` + offCurve + `"}`, []string{"clientPublicKey", "otp"}},
+		{"POST", path + "/verify", `{"type": "SMS_OTP"}`, []string{"clientPublicKey", "otp"}},
+		{"POST", path + "/verify", `{"type": "SMS_OTP", "encryptedOtpBundle": "{}"}`, []string{"encryptedOtpBundle"}},
+		{"POST", path + "/verify", `{"type": "EMAIL_OTP", "otp": "1", "clientPublicKey": "` + clientKey + `", "encryptedOtpBundle": "x"}`,
+			[]string{"clientPublicKey", "encryptedOtpBundle", "otp"}},
 		{"POST", path + "/verify", `{"type": "OAUTH"}`, []string{"clientPublicKey", "oidcToken"}},
 		{"POST", path + "/verify", `{"type": "PASSKEY", "assertion": {"signature": 1}}`,
 			[]string{"assertion.authenticatorData", "assertion.clientDataJson", "assertion.credentialId", "assertion.signature"}},

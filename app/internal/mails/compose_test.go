@@ -25,7 +25,8 @@ func everyMessage() map[string]Message {
 		"wallet_exported":    WalletExported(noon),
 		"credential_added":   CredentialAdded(wallet.Credential{Type: wallet.Passkey, Nickname: "Ana's phone"}, noon),
 		"credential_removed": CredentialRemoved(wallet.Credential{Type: wallet.EmailOTP, Nickname: "ana@example.com"}, noon),
-		"address_changed":    AddressChanged(noon),
+		"address_changed":    AddressChanged(wallet.EmailOTP, noon),
+		"phone_changed":      AddressChanged(wallet.SMSOTP, noon),
 		"sms_code":           SMSCode("123456", "to pay EUR 10.00 to Acme GmbH", 5*time.Minute),
 	}
 }

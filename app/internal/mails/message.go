@@ -63,8 +63,14 @@ func CredentialRemoved(c wallet.Credential, at time.Time) Message {
 		"If it was not you, sign in, look at the ways to sign in that remain, and contact us.")
 }
 
-// AddressChanged tells a customer, at the old address, that codes are sent to another one.
-func AddressChanged(at time.Time) Message {
+// AddressChanged tells a customer, at the old e-mail address, that codes of a type of credential are sent elsewhere.
+func AddressChanged(t wallet.CredentialType, at time.Time) Message {
+	if t == wallet.SMSOTP {
+		return notice(ports.MailAddressChanged, "The phone number of your wallet was changed",
+			fmt.Sprintf("On %s the phone number of your wallet was changed. From now on, codes to sign in are sent to the new number and no "+
+				"longer to the one before.", timeText(at)),
+			"If it was not you, contact us at once.")
+	}
 	return notice(ports.MailAddressChanged, "The e-mail address of your wallet was changed",
 		fmt.Sprintf("On %s the e-mail address of your wallet was changed. From now on, codes to sign in are sent to the new address and no "+
 			"longer to this one.", timeText(at)),
@@ -78,7 +84,8 @@ func notice(kind ports.MailKind, title string, paragraphs ...string) Message {
 // credentialText names a credential.
 func credentialText(c wallet.Credential) string {
 	text := map[wallet.CredentialType]string{
-		wallet.EmailOTP: "sign-in by codes to an e-mail address", wallet.Passkey: "a passkey", wallet.OAuth: "sign-in with an account elsewhere",
+		wallet.EmailOTP: "sign-in by codes to an e-mail address", wallet.SMSOTP: "sign-in by codes to a phone",
+		wallet.Passkey: "a passkey", wallet.OAuth: "sign-in with an account elsewhere",
 	}[c.Type]
 	if c.Nickname == "" {
 		return text

@@ -37,6 +37,8 @@ type Operation struct {
 	Revoked ident.AuthMethod
 	// Only is the one session that can sign; zero for any.
 	Only ident.Session
+	// Client is the key that has to sign in place of a session, which is not open yet; nil for none.
+	Client *wallet.ClientKey
 	// Refused is why the operation cannot be carried out now, with any signature; nil if it can. It is the error
 	// of the first leg, so that nobody signs in vain, and of a second one whose request is otherwise right.
 	Refused error
@@ -47,7 +49,7 @@ type Operation struct {
 // Authorization is what a second leg proves.
 type Authorization struct {
 	Request wallet.SignedRequest
-	// Session signed the request; zero in the sandbox, if the wallet has none.
+	// Session signed the request; without an id for Operation.Client; zero in the sandbox, if the wallet has none.
 	Session wallet.Session
 }
 
@@ -117,11 +119,18 @@ func (r *Requests[T]) check(o Operation, c wallet.Call, w wallet.Wallet, issued 
 			o.Environment)
 	}
 	suitable, refused := w.Signers(o.Revoked, o.Only)
+	if o.Client != nil {
+		suitable, refused = []wallet.Session{{PublicKey: o.Client.SessionKey()}}, nil
+	}
 	session, err := proofs.CheckSignature(issued.Payload, c.Signature, suitable)
 	if err != nil && len(refused) > 0 {
 		if _, other := proofs.CheckSignature(issued.Payload, c.Signature, refused); other == nil {
 			err = wallet.SignedByRevoked()
 		}
+	}
+	if f, ok := fault.As(err); ok && o.Client != nil && f.Details["code"] != wallet.MalformedSignature {
+		err = wallet.InvalidSignature("The key in public_key did not make the signature in Service-Wallet-Signature. Sign payloadToSign " +
+			"byte for byte as it was received, with its private key.")
 	}
 	return Authorization{Request: issued, Session: session}, err
 }

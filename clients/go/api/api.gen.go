@@ -733,6 +733,7 @@ const (
 	AuthChallengeTypeEMAILOTP AuthChallengeType = "EMAIL_OTP"
 	AuthChallengeTypeOAUTH    AuthChallengeType = "OAUTH"
 	AuthChallengeTypePASSKEY  AuthChallengeType = "PASSKEY"
+	AuthChallengeTypeSMSOTP   AuthChallengeType = "SMS_OTP"
 )
 
 // Valid indicates whether the value is a known member of the AuthChallengeType enum.
@@ -744,6 +745,8 @@ func (e AuthChallengeType) Valid() bool {
 		return true
 	case AuthChallengeTypePASSKEY:
 		return true
+	case AuthChallengeTypeSMSOTP:
+		return true
 	default:
 		return false
 	}
@@ -754,6 +757,7 @@ const (
 	AuthMethodTypeEMAILOTP AuthMethodType = "EMAIL_OTP"
 	AuthMethodTypeOAUTH    AuthMethodType = "OAUTH"
 	AuthMethodTypePASSKEY  AuthMethodType = "PASSKEY"
+	AuthMethodTypeSMSOTP   AuthMethodType = "SMS_OTP"
 )
 
 // Valid indicates whether the value is a known member of the AuthMethodType enum.
@@ -765,6 +769,32 @@ func (e AuthMethodType) Valid() bool {
 		return true
 	case AuthMethodTypePASSKEY:
 		return true
+	case AuthMethodTypeSMSOTP:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AuthMethodResponseType.
+const (
+	AuthMethodResponseTypeEMAILOTP AuthMethodResponseType = "EMAIL_OTP"
+	AuthMethodResponseTypeOAUTH    AuthMethodResponseType = "OAUTH"
+	AuthMethodResponseTypePASSKEY  AuthMethodResponseType = "PASSKEY"
+	AuthMethodResponseTypeSMSOTP   AuthMethodResponseType = "SMS_OTP"
+)
+
+// Valid indicates whether the value is a known member of the AuthMethodResponseType enum.
+func (e AuthMethodResponseType) Valid() bool {
+	switch e {
+	case AuthMethodResponseTypeEMAILOTP:
+		return true
+	case AuthMethodResponseTypeOAUTH:
+		return true
+	case AuthMethodResponseTypePASSKEY:
+		return true
+	case AuthMethodResponseTypeSMSOTP:
+		return true
 	default:
 		return false
 	}
@@ -775,6 +805,7 @@ const (
 	AuthSessionTypeEMAILOTP AuthSessionType = "EMAIL_OTP"
 	AuthSessionTypeOAUTH    AuthSessionType = "OAUTH"
 	AuthSessionTypePASSKEY  AuthSessionType = "PASSKEY"
+	AuthSessionTypeSMSOTP   AuthSessionType = "SMS_OTP"
 )
 
 // Valid indicates whether the value is a known member of the AuthSessionType enum.
@@ -785,6 +816,8 @@ func (e AuthSessionType) Valid() bool {
 	case AuthSessionTypeOAUTH:
 		return true
 	case AuthSessionTypePASSKEY:
+		return true
+	case AuthSessionTypeSMSOTP:
 		return true
 	default:
 		return false
@@ -3396,6 +3429,7 @@ const (
 	Error400CodePASSKEYCREDENTIALALREADYEXISTS      Error400Code = "PASSKEY_CREDENTIAL_ALREADY_EXISTS"
 	Error400CodeQUOTEREQUESTFAILED                  Error400Code = "QUOTE_REQUEST_FAILED"
 	Error400CodeSELFPAYMENT                         Error400Code = "SELF_PAYMENT"
+	Error400CodeSMSOTPCREDENTIALALREADYEXISTS       Error400Code = "SMS_OTP_CREDENTIAL_ALREADY_EXISTS"
 	Error400CodeTRANSACTIONSIZELIMITEXCEEDED        Error400Code = "TRANSACTION_SIZE_LIMIT_EXCEEDED"
 	Error400CodeWEBHOOKDELIVERYERROR                Error400Code = "WEBHOOK_DELIVERY_ERROR"
 	Error400CodeWEBHOOKENDPOINTNOTSET               Error400Code = "WEBHOOK_ENDPOINT_NOT_SET"
@@ -3449,6 +3483,8 @@ func (e Error400Code) Valid() bool {
 	case Error400CodeQUOTEREQUESTFAILED:
 		return true
 	case Error400CodeSELFPAYMENT:
+		return true
+	case Error400CodeSMSOTPCREDENTIALALREADYEXISTS:
 		return true
 	case Error400CodeTRANSACTIONSIZELIMITEXCEEDED:
 		return true
@@ -8695,6 +8731,7 @@ const (
 	SignedRequestChallengeTypeEMAILOTP SignedRequestChallengeType = "EMAIL_OTP"
 	SignedRequestChallengeTypeOAUTH    SignedRequestChallengeType = "OAUTH"
 	SignedRequestChallengeTypePASSKEY  SignedRequestChallengeType = "PASSKEY"
+	SignedRequestChallengeTypeSMSOTP   SignedRequestChallengeType = "SMS_OTP"
 )
 
 // Valid indicates whether the value is a known member of the SignedRequestChallengeType enum.
@@ -8705,6 +8742,8 @@ func (e SignedRequestChallengeType) Valid() bool {
 	case SignedRequestChallengeTypeOAUTH:
 		return true
 	case SignedRequestChallengeTypePASSKEY:
+		return true
+	case SignedRequestChallengeTypeSMSOTP:
 		return true
 	default:
 		return false
@@ -8771,6 +8810,36 @@ func (e SlvAccountInfoBankAccountType) Valid() bool {
 	case SlvAccountInfoBankAccountTypeCHECKING:
 		return true
 	case SlvAccountInfoBankAccountTypeSAVINGS:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SmsOtpCredentialCreateRequestType.
+const (
+	SmsOtpCredentialCreateRequestTypeSMSOTP SmsOtpCredentialCreateRequestType = "SMS_OTP"
+)
+
+// Valid indicates whether the value is a known member of the SmsOtpCredentialCreateRequestType enum.
+func (e SmsOtpCredentialCreateRequestType) Valid() bool {
+	switch e {
+	case SmsOtpCredentialCreateRequestTypeSMSOTP:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SmsOtpCredentialVerifyRequestType.
+const (
+	SmsOtpCredentialVerifyRequestTypeSMSOTP SmsOtpCredentialVerifyRequestType = "SMS_OTP"
+)
+
+// Valid indicates whether the value is a known member of the SmsOtpCredentialVerifyRequestType enum.
+func (e SmsOtpCredentialVerifyRequestType) Valid() bool {
+	switch e {
+	case SmsOtpCredentialVerifyRequestTypeSMSOTP:
 		return true
 	default:
 		return false
@@ -13270,8 +13339,11 @@ type AuthChallenge struct {
 	// ID Id of the credential.
 	ID string `json:"id"`
 
-	// Nickname E-mail address of an EMAIL_OTP credential, e-mail address in the ID token of an OAUTH credential, or the name that was chosen for a passkey.
+	// Nickname E-mail address of an EMAIL_OTP credential, phone number of an SMS_OTP credential, e-mail address in the ID token of an OAUTH credential, or the name that was chosen for a passkey.
 	Nickname string `json:"nickname"`
+
+	// OtpEncryptionTargetBundle EMAIL_OTP and SMS_OTP only: key to which the client encrypts a code for encryptedOtpBundle, a JSON text that the key of the wallet has signed, as the section on wallets describes.
+	OtpEncryptionTargetBundle *string `json:"otpEncryptionTargetBundle,omitempty"`
 
 	// RequestID PASSKEY only: value of the header Request-Id when you verify the assertion. It can be used once.
 	RequestID *string `json:"requestId,omitempty"`
@@ -13316,7 +13388,7 @@ type AuthMethod struct {
 	// ID Id of the credential.
 	ID string `json:"id"`
 
-	// Nickname E-mail address of an EMAIL_OTP credential, e-mail address in the ID token of an OAUTH credential, or the name that was chosen for a passkey.
+	// Nickname E-mail address of an EMAIL_OTP credential, phone number of an SMS_OTP credential, e-mail address in the ID token of an OAUTH credential, or the name that was chosen for a passkey.
 	Nickname string `json:"nickname"`
 
 	// Type Type of the credential.
@@ -13329,6 +13401,36 @@ type AuthMethod struct {
 // AuthMethodType Type of the credential.
 type AuthMethodType string
 
+// AuthMethodResponse defines model for AuthMethodResponse.
+type AuthMethodResponse struct {
+	// AccountID Id of the embedded wallet, an internal account.
+	AccountID string `json:"accountId"`
+
+	// CreatedAt Time the credential was added.
+	CreatedAt time.Time `json:"createdAt"`
+
+	// CredentialID PASSKEY only: id that the authenticator chose, in base64url.
+	CredentialID *string `json:"credentialId,omitempty"`
+
+	// ID Id of the credential.
+	ID string `json:"id"`
+
+	// Nickname E-mail address of an EMAIL_OTP credential, phone number of an SMS_OTP credential, e-mail address in the ID token of an OAUTH credential, or the name that was chosen for a passkey.
+	Nickname string `json:"nickname"`
+
+	// OtpEncryptionTargetBundle EMAIL_OTP and SMS_OTP only: key to which the client encrypts a code for encryptedOtpBundle, a JSON text that the key of the wallet has signed, as the section on wallets describes.
+	OtpEncryptionTargetBundle *string `json:"otpEncryptionTargetBundle,omitempty"`
+
+	// Type Type of the credential.
+	Type AuthMethodResponseType `json:"type"`
+
+	// UpdatedAt Time of the last change.
+	UpdatedAt time.Time `json:"updatedAt"`
+}
+
+// AuthMethodResponseType Type of the credential.
+type AuthMethodResponseType string
+
 // AuthSession defines model for AuthSession.
 type AuthSession struct {
 	// AccountID Id of the embedded wallet, an internal account.
@@ -13340,7 +13442,7 @@ type AuthSession struct {
 	// CredentialID PASSKEY only: id that the authenticator chose, in base64url.
 	CredentialID *string `json:"credentialId,omitempty"`
 
-	// EncryptedSessionSigningKey Only when a session is opened: its private key, sealed to clientPublicKey.
+	// EncryptedSessionSigningKey Only when a session is opened: its private key, sealed to clientPublicKey. Omitted if the client has it: public_key of encryptedOtpBundle is the key of the session.
 	EncryptedSessionSigningKey *string `json:"encryptedSessionSigningKey,omitempty"`
 
 	// ExpiresAt Time the session ends.
@@ -15425,13 +15527,16 @@ type EmailOtpCredentialCreateRequest struct {
 // EmailOtpCredentialCreateRequestType Type of this object.
 type EmailOtpCredentialCreateRequestType string
 
-// EmailOtpCredentialVerifyRequest The code that was sent.
+// EmailOtpCredentialVerifyRequest The code that was sent by e-mail.
 type EmailOtpCredentialVerifyRequest struct {
 	// ClientPublicKey Public key of a new key pair of the client, to which the key of the session is sealed.
-	ClientPublicKey string `json:"clientPublicKey"`
+	ClientPublicKey *string `json:"clientPublicKey,omitempty"`
 
-	// Otp The latest code.
-	Otp string `json:"otp"`
+	// EncryptedOtpBundle The latest code and a public key of the client, as the JSON object `{"otp_code", "public_key"}`, encrypted to `otpEncryptionTargetBundle`: the text of a JSON object with `encappedPublic` and `ciphertext`.
+	EncryptedOtpBundle *string `json:"encryptedOtpBundle,omitempty"`
+
+	// Otp The latest code. Send it with `clientPublicKey`, or send `encryptedOtpBundle` alone.
+	Otp *string `json:"otp,omitempty"`
 
 	// Type Type of this object.
 	Type EmailOtpCredentialVerifyRequestType `json:"type"`
@@ -22791,6 +22896,36 @@ type SlvAccountInfo_Beneficiary struct {
 	union json.RawMessage
 }
 
+// SmsOtpCredentialCreateRequest One-time codes that are sent to the customer's phone number.
+type SmsOtpCredentialCreateRequest struct {
+	// AccountID Id of the embedded wallet, an internal account.
+	AccountID string `json:"accountId"`
+
+	// Type Type of this object.
+	Type SmsOtpCredentialCreateRequestType `json:"type"`
+}
+
+// SmsOtpCredentialCreateRequestType Type of this object.
+type SmsOtpCredentialCreateRequestType string
+
+// SmsOtpCredentialVerifyRequest The code that was sent by text message.
+type SmsOtpCredentialVerifyRequest struct {
+	// ClientPublicKey Public key of a new key pair of the client, to which the key of the session is sealed.
+	ClientPublicKey *string `json:"clientPublicKey,omitempty"`
+
+	// EncryptedOtpBundle The latest code and a public key of the client, as the JSON object `{"otp_code", "public_key"}`, encrypted to `otpEncryptionTargetBundle`: the text of a JSON object with `encappedPublic` and `ciphertext`.
+	EncryptedOtpBundle *string `json:"encryptedOtpBundle,omitempty"`
+
+	// Otp The latest code. Send it with `clientPublicKey`, or send `encryptedOtpBundle` alone.
+	Otp *string `json:"otp,omitempty"`
+
+	// Type Type of this object.
+	Type SmsOtpCredentialVerifyRequestType `json:"type"`
+}
+
+// SmsOtpCredentialVerifyRequestType Type of this object.
+type SmsOtpCredentialVerifyRequestType string
+
 // StatementLine defines model for StatementLine.
 type StatementLine struct {
 	// Amount Amount, in the smallest unit; positive if it increases the balance held by the partner.
@@ -24889,8 +25024,11 @@ type VerifyAuthCredentialParams struct {
 	// IdempotencyKey Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 
-	// RequestID PASSKEY only, and required for it: the requestId of the challenge.
-	RequestID *string `json:"Request-Id,omitempty"`
+	// ServiceWalletSignature Signature over `payloadToSign`, as the section on wallets describes. Only on the second request, together with `Request-Id`.
+	ServiceWalletSignature *WalletSignature `json:"Service-Wallet-Signature,omitempty"`
+
+	// RequestID The `requestId` of the first response. Only on the second request, together with `Service-Wallet-Signature`.
+	RequestID *WalletRequestID `json:"Request-Id,omitempty"`
 }
 
 // ListAuthSessionsParams defines parameters for ListAuthSessions.
@@ -31437,6 +31575,34 @@ func (t *AuthCredentialCreateRequest) MergeEmailOtpCredentialCreateRequest(v Ema
 	return err
 }
 
+// AsSmsOtpCredentialCreateRequest returns the union data inside the AuthCredentialCreateRequest as a SmsOtpCredentialCreateRequest
+func (t AuthCredentialCreateRequest) AsSmsOtpCredentialCreateRequest() (SmsOtpCredentialCreateRequest, error) {
+	var body SmsOtpCredentialCreateRequest
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromSmsOtpCredentialCreateRequest overwrites any union data inside the AuthCredentialCreateRequest as the provided SmsOtpCredentialCreateRequest
+func (t *AuthCredentialCreateRequest) FromSmsOtpCredentialCreateRequest(v SmsOtpCredentialCreateRequest) error {
+	v.Type = "SMS_OTP"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeSmsOtpCredentialCreateRequest performs a merge with any union data inside the AuthCredentialCreateRequest, using the provided SmsOtpCredentialCreateRequest
+func (t *AuthCredentialCreateRequest) MergeSmsOtpCredentialCreateRequest(v SmsOtpCredentialCreateRequest) error {
+	v.Type = "SMS_OTP"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
 // AsOauthCredentialCreateRequest returns the union data inside the AuthCredentialCreateRequest as a OauthCredentialCreateRequest
 func (t AuthCredentialCreateRequest) AsOauthCredentialCreateRequest() (OauthCredentialCreateRequest, error) {
 	var body OauthCredentialCreateRequest
@@ -31513,6 +31679,8 @@ func (t AuthCredentialCreateRequest) ValueByDiscriminator() (interface{}, error)
 		return t.AsOauthCredentialCreateRequest()
 	case "PASSKEY":
 		return t.AsPasskeyCredentialCreateRequest()
+	case "SMS_OTP":
+		return t.AsSmsOtpCredentialCreateRequest()
 	default:
 		return nil, errors.New("unknown discriminator value: " + discriminator)
 	}
@@ -31546,6 +31714,34 @@ func (t *AuthCredentialVerifyRequest) FromEmailOtpCredentialVerifyRequest(v Emai
 // MergeEmailOtpCredentialVerifyRequest performs a merge with any union data inside the AuthCredentialVerifyRequest, using the provided EmailOtpCredentialVerifyRequest
 func (t *AuthCredentialVerifyRequest) MergeEmailOtpCredentialVerifyRequest(v EmailOtpCredentialVerifyRequest) error {
 	v.Type = "EMAIL_OTP"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsSmsOtpCredentialVerifyRequest returns the union data inside the AuthCredentialVerifyRequest as a SmsOtpCredentialVerifyRequest
+func (t AuthCredentialVerifyRequest) AsSmsOtpCredentialVerifyRequest() (SmsOtpCredentialVerifyRequest, error) {
+	var body SmsOtpCredentialVerifyRequest
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromSmsOtpCredentialVerifyRequest overwrites any union data inside the AuthCredentialVerifyRequest as the provided SmsOtpCredentialVerifyRequest
+func (t *AuthCredentialVerifyRequest) FromSmsOtpCredentialVerifyRequest(v SmsOtpCredentialVerifyRequest) error {
+	v.Type = "SMS_OTP"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeSmsOtpCredentialVerifyRequest performs a merge with any union data inside the AuthCredentialVerifyRequest, using the provided SmsOtpCredentialVerifyRequest
+func (t *AuthCredentialVerifyRequest) MergeSmsOtpCredentialVerifyRequest(v SmsOtpCredentialVerifyRequest) error {
+	v.Type = "SMS_OTP"
 	b, err := json.Marshal(v)
 	if err != nil {
 		return err
@@ -31632,6 +31828,8 @@ func (t AuthCredentialVerifyRequest) ValueByDiscriminator() (interface{}, error)
 		return t.AsOauthCredentialVerifyRequest()
 	case "PASSKEY":
 		return t.AsPasskeyCredentialVerifyRequest()
+	case "SMS_OTP":
+		return t.AsSmsOtpCredentialVerifyRequest()
 	default:
 		return nil, errors.New("unknown discriminator value: " + discriminator)
 	}
@@ -48955,15 +49153,26 @@ func NewVerifyAuthCredentialRequestWithBody(server string, id string, params *Ve
 			req.Header.Set("Idempotency-Key", headerParam0)
 		}
 
-		if params.RequestID != nil {
+		if params.ServiceWalletSignature != nil {
 			var headerParam1 string
 
-			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Request-Id", *params.RequestID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Service-Wallet-Signature", *params.ServiceWalletSignature, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
 			if err != nil {
 				return nil, err
 			}
 
-			req.Header.Set("Request-Id", headerParam1)
+			req.Header.Set("Service-Wallet-Signature", headerParam1)
+		}
+
+		if params.RequestID != nil {
+			var headerParam2 string
+
+			headerParam2, err = runtime.StyleParamWithOptions("simple", false, "Request-Id", *params.RequestID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Request-Id", headerParam2)
 		}
 
 	}
@@ -63474,7 +63683,7 @@ func (r ListAuthCredentialsResponse) ContentType() string {
 type CreateAuthCredentialResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
-	JSON201      *AuthMethod
+	JSON201      *AuthMethodResponse
 	JSON202      *SignedRequestChallenge
 }
 
@@ -63566,6 +63775,7 @@ type VerifyAuthCredentialResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	JSON200      *AuthSession
+	JSON202      *SignedRequestChallenge
 }
 
 // Status returns HTTPResponse.Status
@@ -72896,7 +73106,7 @@ func ParseCreateAuthCredentialResponse(rsp *http.Response) (*CreateAuthCredentia
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
-		var dest AuthMethod
+		var dest AuthMethodResponse
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -72986,6 +73196,13 @@ func ParseVerifyAuthCredentialResponse(rsp *http.Response) (*VerifyAuthCredentia
 			return nil, err
 		}
 		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest SignedRequestChallenge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
 
 	}
 

@@ -57,6 +57,32 @@ export function sessionKey(privateKey: Uint8Array): SessionKey {
   return { privateKey, publicKey: hex.encode(p256.getPublicKey(privateKey)) };
 }
 
+/** Makes the key of a session that a sealed code opens. It never leaves the client. */
+export function newSessionKey(): SessionKey {
+  return sessionKey(p256.utils.randomSecretKey());
+}
+
+/**
+ * Returns the key to encrypt codes to from otpEncryptionTargetBundle. With the key of the wallet, compressed, it
+ * fails unless the wallet has signed it.
+ */
+export function readTarget(bundle: string, walletPublicKey?: string): string {
+  const envelope = JSON.parse(bundle);
+  if (envelope.version !== "v1.0.0") throw new Error(`unknown version ${envelope.version}`);
+  const data = hex.decode(envelope.data);
+  if (walletPublicKey && !secp256k1.verify(hex.decode(envelope.dataSignature), data, hex.decode(walletPublicKey), { format: "der" }))
+    throw new Error("the key of the wallet did not sign the target");
+  return JSON.parse(text.decode(data)).targetPublic;
+}
+
+/** Returns encryptedOtpBundle: a code and the public key of the session, encrypted to a target. */
+export async function sealCode(targetPublic: string, code: string, session: Pick<SessionKey, "publicKey">): Promise<string> {
+  const recipientPublicKey = await hpke.kem.deserializePublicKey(new Uint8Array(hex.decode(targetPublic)).buffer);
+  const plain = utf8.encode(JSON.stringify({ otp_code: code, public_key: session.publicKey }));
+  const { ct, enc } = await hpke.seal({ recipientPublicKey }, plain);
+  return JSON.stringify({ encappedPublic: hex.encode(new Uint8Array(enc)), ciphertext: hex.encode(new Uint8Array(ct)) });
+}
+
 /**
  * Fails unless the challenge of a passkey is for this client: else it would open a session for
  * somebody else.

@@ -75,7 +75,9 @@ func (e *emailEnv) addCredential(w ports.WalletID, kind wallet.CredentialType, e
 		CreatedAt: now, UpdatedAt: now}
 	switch kind {
 	case wallet.EmailOTP:
-		c.ID, c.Email, c.Nickname = wallet.DefaultCredentialID(w.Account), email, email
+		c.ID, c.SentTo, c.Nickname = wallet.DefaultCredentialID(w.Account), email, email
+	case wallet.SMSOTP:
+		c.SentTo, c.Nickname = email, email
 	case wallet.Passkey:
 		c.Passkey = &wallet.PasskeyKey{CredentialID: []byte("passkey")}
 	}
@@ -133,8 +135,8 @@ func (e *emailEnv) stored(t *testing.T) (ofCustomer, ofCredential string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, _ := w.EmailOTP()
-	return read.Email, c.Email
+	c, _ := w.First(wallet.EmailOTP)
+	return read.Email, c.SentTo
 }
 
 const newEmail = "ana.silva@example.com"
@@ -227,6 +229,41 @@ func TestUpdate_EmailChangeIsToldToOldAddress(t *testing.T) {
 	}
 
 	if queued := env.mails(t); !slices.Equal(queued, []string{"ADDRESS_CHANGED ana.souza@example.com"}) {
+		t.Errorf("mails %q", queued)
+	}
+}
+
+func TestUpdate_PhoneOfVerifiedWalletNeedsSignature(t *testing.T) {
+	t.Parallel()
+	// The number to which the codes of a wallet are sent is protected as the address is: a request of its own changes it with the
+	// credential, signed, and the customer gets a notice by e-mail.
+	env := newEmailEnv(t)
+	sign := env.openSession(t, env.addCredential(env.wallet, wallet.EmailOTP, "ana@example.com", true))
+	first := customer.Change{Email: new("ana@example.com"), PhoneNumber: new("+447700900123")}
+	if _, request, err := env.update(t, wallet.Call{}, first); err != nil || request != nil {
+		t.Fatalf("without codes by text message: %+v, %v", request, err)
+	}
+	env.addCredential(env.wallet, wallet.SMSOTP, "+447700900123", false)
+	_, _, err := env.update(t, wallet.Call{}, customer.Change{Email: new(newEmail), PhoneNumber: new("+447700900456")})
+	apptest.WantFault(t, "both", err, fault.InvalidInput, "phoneNumber")
+
+	change := customer.Change{Email: new("ana@example.com"), PhoneNumber: new("+447700900456")}
+	_, request, err := env.update(t, wallet.Call{}, change)
+	if err != nil || request == nil || request.Operation != wallet.UpdateCustomerPhone || request.Credential != wallet.SMSOTP {
+		t.Fatalf("first request: %+v, %v", request, err)
+	}
+	changed, _, err := env.update(t, wallet.Call{RequestID: request.ID.String(), Signature: sign(request.Payload)}, change)
+	if err != nil || changed.PhoneNumber != "+447700900456" {
+		t.Fatalf("second request: %+v, %v", changed, err)
+	}
+	w, err := env.Store.Wallet(t.Context(), env.wallet, env.Clock.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, _ := w.First(wallet.SMSOTP); c.SentTo != "+447700900456" || c.Nickname != c.SentTo {
+		t.Errorf("stored %+v", c)
+	}
+	if queued := env.mails(t); !slices.Equal(queued, []string{"ADDRESS_CHANGED ana@example.com"}) {
 		t.Errorf("mails %q", queued)
 	}
 }
