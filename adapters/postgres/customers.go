@@ -38,13 +38,16 @@ var (
 
 // customerDetails is the details column.
 type customerDetails struct {
-	FullName    string          `json:"fullName,omitempty"`
-	BirthDate   string          `json:"birthDate,omitempty"`
-	Nationality string          `json:"nationality,omitempty"`
-	Diligence   diligenceColumn `json:"diligence,omitzero"`
-	Business    *businessColumn `json:"business,omitempty"`
-	Address     *addressColumn  `json:"address,omitempty"`
-	Consent     *consentColumn  `json:"endUserTermsConsent,omitempty"`
+	FullName          string          `json:"fullName,omitempty"`
+	BirthDate         string          `json:"birthDate,omitempty"`
+	Nationality       string          `json:"nationality,omitempty"`
+	IDType            string          `json:"idType,omitempty"`
+	Identifier        string          `json:"identifier,omitempty"`
+	CountryOfIssuance string          `json:"countryOfIssuance,omitempty"`
+	Diligence         diligenceColumn `json:"diligence,omitzero"`
+	Business          *businessColumn `json:"business,omitempty"`
+	Address           *addressColumn  `json:"address,omitempty"`
+	Consent           *consentColumn  `json:"endUserTermsConsent,omitempty"`
 	// IdentityChangedAt is omitted if the identity did not change since the creation.
 	IdentityChangedAt time.Time `json:"identityChangedAt,omitzero"`
 	ErasedAt          time.Time `json:"erasedAt,omitzero"`
@@ -139,6 +142,7 @@ func customerNotFound(id ident.Customer) error {
 func newCustomerDetails(c customer.Customer) customerDetails {
 	return customerDetails{
 		FullName: c.FullName, BirthDate: c.BirthDate, Nationality: c.Nationality, Diligence: diligenceColumn(c.Diligence),
+		IDType: c.IDType, Identifier: c.Identifier, CountryOfIssuance: c.CountryOfIssuance,
 		Business: (*businessColumn)(c.Business), Address: (*addressColumn)(c.Address), Consent: (*consentColumn)(c.Consent),
 		IdentityChangedAt: c.IdentityChangedAt, ErasedAt: c.ErasedAt,
 	}
@@ -146,6 +150,7 @@ func newCustomerDetails(c customer.Customer) customerDetails {
 
 func (d customerDetails) set(c *customer.Customer) {
 	c.FullName, c.BirthDate, c.Nationality, c.Diligence = d.FullName, d.BirthDate, d.Nationality, customer.Diligence(d.Diligence)
+	c.IDType, c.Identifier, c.CountryOfIssuance = d.IDType, d.Identifier, d.CountryOfIssuance
 	c.Business, c.Address = (*customer.BusinessInfo)(d.Business), (*party.Address)(d.Address)
 	c.Consent = (*customer.Consent)(d.Consent)
 	c.IdentityChangedAt, c.ErasedAt = d.IdentityChangedAt, d.ErasedAt

@@ -29,6 +29,9 @@ type Request struct {
 	FullName           string
 	BirthDate          string
 	Nationality        string
+	IDType             string
+	Identifier         string
+	CountryOfIssuance  string
 	Diligence          Diligence
 	Address            *party.Address
 	Business           *BusinessInfo
@@ -66,6 +69,8 @@ func Create(r Request, owner platform.Platform, id ident.Customer, generated uui
 	switch c.Type {
 	case Individual:
 		c.FullName, c.BirthDate, c.Nationality, c.Diligence = r.FullName, r.BirthDate, r.Nationality, r.Diligence.clone()
+		c.IDType, c.Identifier, c.CountryOfIssuance = r.IDType, r.Identifier, r.CountryOfIssuance
+		c.validateIdentifier(&bad)
 	case Business:
 		c.Business = r.Business.clone()
 		if r.Business == nil {

@@ -31,6 +31,10 @@ type Customer struct {
 	FullName    string
 	BirthDate   string
 	Nationality string
+	// IDType, Identifier and CountryOfIssuance are of individuals, as those of a PersonalInfo; all are empty if none was given.
+	IDType            string
+	Identifier        string
+	CountryOfIssuance string
 	// Diligence is of individuals.
 	Diligence Diligence
 	// Business is set for businesses only.

@@ -36,6 +36,24 @@ func (p *PersonalInfo) validate(path string, bad *party.Problems, now time.Time)
 	p.validateIdentifier(path, bad)
 }
 
+// validateIdentifier checks the identifier of an individual, if one was given, and writes it in its usual form.
+func (c *Customer) validateIdentifier(bad *party.Problems) {
+	if c.Type != Individual || c.IDType == "" && c.Identifier == "" && c.CountryOfIssuance == "" {
+		return
+	}
+	p := c.identified()
+	bad.OneOf("idType", p.IDType, party.Required, IDTypes)
+	p.validateIdentifier("", bad)
+	c.Identifier = p.Identifier
+}
+
+func (c Customer) identified() PersonalInfo {
+	return PersonalInfo{IDType: c.IDType, Identifier: c.Identifier, CountryOfIssuance: c.CountryOfIssuance}
+}
+
+// MaskedIdentifier returns the identifier as that of a PersonalInfo.
+func (c Customer) MaskedIdentifier() string { return c.identified().MaskedIdentifier() }
+
 // validateIdentifier checks the identifier by its type and its country of issuance.
 func (p *PersonalInfo) validateIdentifier(path string, bad *party.Problems) {
 	identifier, country := path+"identifier", path+"countryOfIssuance"

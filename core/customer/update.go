@@ -23,7 +23,10 @@ type Change struct {
 	FullName    *string
 	BirthDate   *string
 	Nationality *string
-	Diligence   DiligenceChange
+	// The three are checked together, with those that do not change.
+	IDType, Identifier, CountryOfIssuance *string
+
+	Diligence DiligenceChange
 	// Address points to nil to remove the address.
 	Address **party.Address
 	// Consent points to nil if the request tries to remove the consent.
@@ -83,6 +86,14 @@ func (c Customer) Update(ch Change, owner platform.Platform, now time.Time) (Cus
 		domain = "" // the platform may have changed its domain since
 	}
 	ch.check(c.Type, c.Region, domain, &bad, now)
+	if c.Identifier != "" && value(ch.Identifier) == c.MaskedIdentifier() {
+		ch.Identifier = nil // as it is shown
+	}
+	if ch.IDType != nil || ch.Identifier != nil || ch.CountryOfIssuance != nil {
+		identified := ch.identify(c)
+		identified.validateIdentifier(&bad)
+		ch.Identifier = &identified.Identifier
+	}
 	if err := bad.Err(); err != nil {
 		return c, err
 	}
@@ -165,10 +176,19 @@ func (ch Change) apply(c Customer) Customer {
 		set(&c.FullName, ch.FullName)
 		set(&c.BirthDate, ch.BirthDate)
 		set(&c.Nationality, ch.Nationality)
+		c = ch.identify(c)
 		c.Diligence = ch.Diligence.apply(c.Diligence)
 	case ch.Business != nil:
 		c.Business = new((*ch.Business).apply(value(c.Business)))
 	}
+	return c
+}
+
+// identify returns the customer with the changed identifier.
+func (ch Change) identify(c Customer) Customer {
+	set(&c.IDType, ch.IDType)
+	set(&c.Identifier, ch.Identifier)
+	set(&c.CountryOfIssuance, ch.CountryOfIssuance)
 	return c
 }
 
@@ -213,7 +233,7 @@ func value[T any](p *T) (v T) {
 // Identity is the data that a verification approves. Other data, such as the address of a customer
 // or the volume of a business, may change afterwards.
 type Identity struct {
-	FullName, BirthDate, Nationality                                          string
+	FullName, BirthDate, Nationality, IDType, Identifier, CountryOfIssuance   string
 	LegalName, Country, RegistrationNumber, IncorporatedOn, EntityType, TaxID string
 }
 
@@ -222,6 +242,7 @@ func (c Customer) Identity() Identity {
 	b := value(c.Business)
 	return Identity{
 		FullName: c.FullName, BirthDate: c.BirthDate, Nationality: c.Nationality,
+		IDType: c.IDType, Identifier: c.Identifier, CountryOfIssuance: c.CountryOfIssuance,
 		LegalName: b.LegalName, Country: b.Country, RegistrationNumber: b.RegistrationNumber, IncorporatedOn: b.IncorporatedOn,
 		EntityType: b.EntityType, TaxID: b.TaxID,
 	}

@@ -26,6 +26,9 @@ var individualFields = []field{
 	{"fullName", func(c customer.Customer) string { return c.FullName }, true},
 	{"birthDate", func(c customer.Customer) string { return c.BirthDate }, true},
 	{"nationality", func(c customer.Customer) string { return c.Nationality }, true},
+	{"idType", func(c customer.Customer) string { return c.IDType }, true},
+	{"identifier", func(c customer.Customer) string { return c.Identifier }, true},
+	{"countryOfIssuance", func(c customer.Customer) string { return c.CountryOfIssuance }, true},
 	address,
 }
 

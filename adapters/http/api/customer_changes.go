@@ -27,10 +27,13 @@ type customerUpdateRequest struct {
 	UMAAddress         httpapi.Optional[string]             `json:"umaAddress,omitempty" doc:"UMA address of the customer under your umaDomain, unique among your active customers. It cannot be removed." example:"$ana@uma.example.com"`
 	Address            httpapi.Optional[address]            `json:"address,omitempty" doc:"Residential or business address. It replaces the previous one as a whole."`
 
-	FullName    httpapi.Optional[string]          `json:"fullName,omitempty" doc:"INDIVIDUAL only: full name." example:"Ana Silva"`
-	BirthDate   httpapi.Optional[string]          `json:"birthDate,omitempty" format:"date" doc:"INDIVIDUAL only: date of birth." example:"1990-01-31"`
-	Nationality httpapi.Optional[httpapi.Country] `json:"nationality,omitempty" doc:"INDIVIDUAL only: nationality."`
-	KYCStatus   string                            `json:"kycStatus,omitempty" readOnly:"true" doc:"INDIVIDUAL only: set by the service; ignored in requests."`
+	FullName          httpapi.Optional[string]          `json:"fullName,omitempty" doc:"INDIVIDUAL only: full name." example:"Ana Silva"`
+	BirthDate         httpapi.Optional[string]          `json:"birthDate,omitempty" format:"date" doc:"INDIVIDUAL only: date of birth." example:"1990-01-31"`
+	Nationality       httpapi.Optional[httpapi.Country] `json:"nationality,omitempty" doc:"INDIVIDUAL only: nationality."`
+	IDType            httpapi.Optional[idType]          `json:"idType,omitempty" doc:"INDIVIDUAL only: type of identifier."`
+	Identifier        httpapi.Optional[string]          `json:"identifier,omitempty" maxLength:"64" doc:"INDIVIDUAL only: identifier. The value that responses show leaves it unchanged." example:"123-45-6789"`
+	CountryOfIssuance httpapi.Optional[httpapi.Country] `json:"countryOfIssuance,omitempty" doc:"INDIVIDUAL only: country that issued the identifier."`
+	KYCStatus         string                            `json:"kycStatus,omitempty" readOnly:"true" doc:"INDIVIDUAL only: set by the service; ignored in requests."`
 	DiligenceUpdate
 
 	BusinessInfo httpapi.Optional[businessInfoUpdate] `json:"businessInfo,omitempty" doc:"BUSINESS only: the fields to change."`
@@ -115,6 +118,7 @@ func (r customerUpdateRequest) change() customer.Change {
 		Currencies: httpapi.MapOptional(r.Currencies, toStrings), Email: changed(r.Email),
 		PhoneNumber: changed(r.PhoneNumber), UMAAddress: changed(r.UMAAddress),
 		FullName: changed(r.FullName), BirthDate: changed(r.BirthDate), Nationality: changed(r.Nationality),
+		IDType: changed(r.IDType), Identifier: changed(r.Identifier), CountryOfIssuance: changed(r.CountryOfIssuance),
 		Address:   httpapi.MapOptional(r.Address, func(a address) *party.Address { return a.party() }),
 		Business:  httpapi.MapOptional(r.BusinessInfo, businessInfoUpdate.change),
 		Diligence: r.DiligenceUpdate.change(),

@@ -44,10 +44,13 @@ type customerCreateRequest struct {
 	UMAAddress         string             `json:"umaAddress,omitempty" doc:"UMA address of the customer under your umaDomain, unique among your active customers. Upper and lower case are the same. Generated if omitted." example:"$ana@uma.example.com"`
 	Address            *address           `json:"address,omitempty" doc:"Residential or business address."`
 
-	FullName    string          `json:"fullName,omitempty" doc:"INDIVIDUAL only: full name. In the sandbox its last three characters decide, unless the platform is regulated: 001 is PENDING, 002 REJECTED, 003 PENDING until it is corrected, any other APPROVED." example:"Ana Silva"`
-	BirthDate   string          `json:"birthDate,omitempty" format:"date" doc:"INDIVIDUAL only: date of birth." example:"1990-01-31"`
-	Nationality httpapi.Country `json:"nationality,omitempty" doc:"INDIVIDUAL only: nationality."`
-	KYCStatus   string          `json:"kycStatus,omitempty" readOnly:"true" doc:"INDIVIDUAL only: set by the service; ignored in requests."`
+	FullName          string          `json:"fullName,omitempty" doc:"INDIVIDUAL only: full name. In the sandbox its last three characters decide, unless the platform is regulated: 001 is PENDING, 002 REJECTED, 003 PENDING until it is corrected, any other APPROVED." example:"Ana Silva"`
+	BirthDate         string          `json:"birthDate,omitempty" format:"date" doc:"INDIVIDUAL only: date of birth." example:"1990-01-31"`
+	Nationality       httpapi.Country `json:"nationality,omitempty" doc:"INDIVIDUAL only: nationality."`
+	IDType            idType          `json:"idType,omitempty" doc:"INDIVIDUAL only: type of identifier."`
+	Identifier        string          `json:"identifier,omitempty" maxLength:"64" doc:"INDIVIDUAL only: the identifier, with or without dashes. Responses mask it." example:"123-45-6789"`
+	CountryOfIssuance httpapi.Country `json:"countryOfIssuance,omitempty" doc:"INDIVIDUAL only: country that issued the identifier. Required for NON_US_TAX_ID."`
+	KYCStatus         string          `json:"kycStatus,omitempty" readOnly:"true" doc:"INDIVIDUAL only: set by the service; ignored in requests."`
 	Diligence
 
 	BusinessInfo *businessInfo `json:"businessInfo,omitempty" doc:"BUSINESS only: required, with at least legalName."`
@@ -179,6 +182,7 @@ func (r customerCreateRequest) request() customer.Request {
 	request := customer.Request{
 		PlatformCustomerID: r.PlatformCustomerID, Type: r.CustomerType, Region: string(r.Region), Currencies: toStrings(r.Currencies),
 		Email: r.Email, PhoneNumber: r.PhoneNumber, UMAAddress: r.UMAAddress, FullName: r.FullName, BirthDate: r.BirthDate,
+		IDType: string(r.IDType), Identifier: r.Identifier, CountryOfIssuance: string(r.CountryOfIssuance),
 		Nationality: string(r.Nationality), Diligence: r.Diligence.core(), Address: r.Address.party(), Consent: r.Consent.consent(),
 	}
 	if b := r.BusinessInfo; b != nil {
@@ -215,6 +219,9 @@ type customerBody struct {
 	FullName           string                     `json:"fullName,omitempty" doc:"INDIVIDUAL only: full name." example:"Ana Silva"`
 	BirthDate          string                     `json:"birthDate,omitempty" format:"date" doc:"INDIVIDUAL only: date of birth." example:"1990-01-31"`
 	Nationality        httpapi.Country            `json:"nationality,omitempty" doc:"INDIVIDUAL only: nationality."`
+	IDType             idType                     `json:"idType,omitempty" doc:"INDIVIDUAL only: type of identifier."`
+	Identifier         string                     `json:"identifier,omitempty" doc:"INDIVIDUAL only: the identifier, with an asterisk for all but its last characters." example:"***-**-6789"`
+	CountryOfIssuance  httpapi.Country            `json:"countryOfIssuance,omitempty" doc:"INDIVIDUAL only: country that issued the identifier."`
 	Diligence
 	Address          *address              `json:"address,omitempty" doc:"Residential or business address."`
 	BusinessInfo     *businessInfo         `json:"businessInfo,omitempty" doc:"BUSINESS only: information about the business."`
@@ -230,6 +237,7 @@ func renderCustomer(c customer.Customer) customerBody {
 		ID: httpapi.NewID(c.ID), PlatformCustomerID: c.PlatformCustomerID, CustomerType: string(c.Type), Region: httpapi.Country(c.Region),
 		Email: c.Email, PhoneNumber: c.PhoneNumber, Contacts: renderContacts(c), UMAAddress: c.UMAAddress,
 		FullName: c.FullName, BirthDate: c.BirthDate, Nationality: httpapi.Country(c.Nationality),
+		IDType: idType(c.IDType), Identifier: c.MaskedIdentifier(), CountryOfIssuance: httpapi.Country(c.CountryOfIssuance),
 		Address: renderAddress(c.Address), CreatedAt: httpapi.NewTime(c.CreatedAt), UpdatedAt: httpapi.NewTime(c.UpdatedAt),
 		IsDeleted: c.Deleted(), Diligence: renderDiligence(c.Diligence),
 	}

@@ -320,7 +320,8 @@ func registerWalletCredentials(a *httpapi.API, service WalletCredentials) {
 		Permission: platform.Transact, SignedRetry: true,
 		Description: "Opens a session of 15 minutes. `encryptedSessionSigningKey` is the private key of the session, which only the client can " +
 			"open. With `encryptedOtpBundle` the client has that key already, and signs with it: 202, then 200; the code has to be right in both " +
-			"requests, and is used up by the second. For a passkey `Request-Id` is the `requestId` of the challenge, and nothing is signed. A wallet " +
+			"requests, and is used up by the second. For a passkey `Request-Id` is the `requestId` of the " +
+			"challenge, and nothing is signed. A wallet " +
 			"has at most 20 active sessions: one more ends the oldest.\n\n" +
 			"A proof that is not valid is 401 with the reason " + codeList(wallet.ReasonCode, wallet.ReasonPasskey, wallet.ReasonIdentity) +
 			". For a passkey " +
