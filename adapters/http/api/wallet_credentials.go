@@ -101,11 +101,13 @@ func (authCredentialCreateRequest) Union() httpapi.UnionSpec {
 			{Name: "OauthCredentialCreateRequest", Values: []string{string(wallet.OAuth)}, Description: "The account of the customer at a provider.",
 				Fields: []httpapi.Field{
 					account,
-					{Name: "oidcToken", Required: true, MinLength: 1, MaxLength: 16 << 10, Description: "ID token (OpenID Connect) of Google or Apple, " +
+					{Name: "oidcToken", Required: true, MinLength: 1, MaxLength: 16 << 10, Description: "ID token (OpenID Connect) of " +
+						"Google or Apple, " +
 						"issued less than 60 seconds ago for one of `oauthClientIds`.",
 						Example: "eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJodHRwczovL2FjY291bnRzLmdvb2dsZS5jb20ifQ.c2ln"},
 				}},
-			{Name: "PasskeyCredentialCreateRequest", Values: []string{string(wallet.Passkey)}, Description: "A passkey (WebAuthn) on a device of " +
+			{Name: "PasskeyCredentialCreateRequest", Values: []string{string(wallet.Passkey)}, Description: "A passkey (WebAuthn) on " +
+				"a device of " +
 				"the customer.", Fields: []httpapi.Field{
 				account,
 				{Name: "nickname", Required: true, MinLength: 1, MaxLength: maxNickname, Description: "Name of the passkey for the customer: " +
@@ -147,8 +149,10 @@ func (authCredentialVerifyRequest) Union() httpapi.UnionSpec {
 	code := []httpapi.Field{
 		{Name: "otp", MaxLength: 64, Description: "The latest code. Send it with `clientPublicKey`, or send `encryptedOtpBundle` alone.",
 			Example: "483920"}, optionalClient,
-		{Name: "encryptedOtpBundle", MaxLength: wallet.MaxSealedOTP, Description: "The latest code and a public key of the client, as the JSON " +
-			"object `{\"otp_code\", \"public_key\"}`, encrypted to `otpEncryptionTargetBundle`: the text of a JSON object with `encappedPublic` and " +
+		{Name: "encryptedOtpBundle", MaxLength: wallet.MaxSealedOTP, Description: "The latest code and a public key of the client, " +
+			"as the JSON " +
+			"object `{\"otp_code\", \"public_key\"}`, encrypted to `otpEncryptionTargetBundle`: the text of a JSON object with " +
+			"`encappedPublic` and " +
 			"`ciphertext`.", Example: `{"encappedPublic":"04","ciphertext":"ab"}`},
 	}
 	return httpapi.UnionSpec{
@@ -159,7 +163,8 @@ func (authCredentialVerifyRequest) Union() httpapi.UnionSpec {
 			{Name: "SmsOtpCredentialVerifyRequest", Values: []string{string(wallet.SMSOTP)}, Fields: code,
 				Description: "The code that was sent by text message."},
 			{Name: "OauthCredentialVerifyRequest", Values: []string{string(wallet.OAuth)}, Description: "A new ID token.", Fields: []httpapi.Field{
-				{Name: "oidcToken", Required: true, MaxLength: 16 << 10, Description: "ID token of the same person, issued less than 60 seconds ago, " +
+				{Name: "oidcToken", Required: true, MaxLength: 16 << 10, Description: "ID token of the same person, issued less than 60 " +
+					"seconds ago, " +
 					"whose `nonce` is hex(SHA-256(`clientPublicKey` in lower case)).",
 					Example: "eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJodHRwczovL2FjY291bnRzLmdvb2dsZS5jb20ifQ.c2ln"}, client,
 			}},
@@ -254,7 +259,8 @@ func registerWalletCredentials(a *httpapi.API, service WalletCredentials) {
 		Status: 201, SignedRetry: true,
 		Description: "Adds a credential to an embedded wallet. The first one of a wallet is added at once: 201. Every further one has to be " +
 			"signed by a session of the wallet: 202, then 201.\n\n" +
-			"A wallet has at most one EMAIL_OTP, one SMS_OTP and one PASSKEY credential, and an OAUTH credential for each person at a provider. A new wallet " +
+			"A wallet has at most one EMAIL_OTP, one SMS_OTP and one PASSKEY credential, and an OAUTH credential for each person at a " +
+			"provider. A new wallet " +
 			"of a customer with an e-mail address has an EMAIL_OTP credential.",
 		Errors: []fault.Code{fault.InternalAccountNotFound, fault.EmailOTPCredentialAlreadyExists, fault.SMSOTPCredentialAlreadyExists,
 			fault.PasskeyCredentialAlreadyExists,
@@ -277,7 +283,8 @@ func registerWalletCredentials(a *httpapi.API, service WalletCredentials) {
 	httpapi.Delete(a, httpapi.Operation{
 		ID: "revokeAuthCredential", Path: "/auth/credentials/{id}", Tag: tagWallets, Summary: "Revoke a credential",
 		Permission: platform.Transact, SignedRetry: true,
-		Description: "Revokes a credential and its sessions. A session of another credential of the wallet has to sign the request: 202, then " +
+		Description: "Revokes a credential and its sessions. A session of another credential of the wallet has to sign the " +
+			"request: 202, then " +
 			"204. The last credential of a wallet cannot be revoked.",
 		Errors: []fault.Code{fault.CredentialNotFound, fault.CustomerDeleted},
 	}, httpapi.Signed(func(ctx context.Context, call httpapi.Call, in *CredentialPath) (struct{}, *wallet.SignedRequest, error) {
@@ -296,7 +303,8 @@ func registerWalletCredentials(a *httpapi.API, service WalletCredentials) {
 		ID: "challengeAuthCredential", Path: "/auth/credentials/{id}/challenge", Tag: tagWallets, Summary: "Challenge a credential",
 		Permission: platform.Transact,
 		Description: "Begins the verification of a credential.\n\n" +
-			"- EMAIL_OTP and SMS_OTP: sends a new code to the customer's e-mail address or phone number. Only the latest code is valid, for 5 minutes and 5 tries, unless " +
+			"- EMAIL_OTP and SMS_OTP: sends a new code to the customer's e-mail address or phone number. Only the latest code is " +
+			"valid, for 5 minutes and 5 tries, unless " +
 			"`embeddedWalletConfig` says otherwise. Up to 5 codes can be sent at once, then one in 15 seconds, and 10 in an hour: 429. None is " +
 			"sent while wrong codes delay the next one, see Verify a credential.\n" +
 			"- PASSKEY: returns a challenge for navigator.credentials.get(), and the `requestId` of its answer. Each is valid for 5 minutes and " +
@@ -318,8 +326,10 @@ func registerWalletCredentials(a *httpapi.API, service WalletCredentials) {
 	httpapi.Post(a, httpapi.Operation{
 		ID: "verifyAuthCredential", Path: "/auth/credentials/{id}/verify", Tag: tagWallets, Summary: "Verify a credential",
 		Permission: platform.Transact, SignedRetry: true,
-		Description: "Opens a session of 15 minutes. `encryptedSessionSigningKey` is the private key of the session, which only the client can " +
-			"open. With `encryptedOtpBundle` the client has that key already, and signs with it: 202, then 200; the code has to be right in both " +
+		Description: "Opens a session of 15 minutes. `encryptedSessionSigningKey` is the private key of the session, which only " +
+			"the client can " +
+			"open. With `encryptedOtpBundle` the client has that key already, and signs with it: 202, then 200; the code has to be " +
+			"right in both " +
 			"requests, and is used up by the second. For a passkey `Request-Id` is the `requestId` of the " +
 			"challenge, and nothing is signed. A wallet " +
 			"has at most 20 active sessions: one more ends the oldest.\n\n" +
@@ -327,7 +337,8 @@ func registerWalletCredentials(a *httpapi.API, service WalletCredentials) {
 			". For a passkey " +
 			codeList(wallet.ReasonNoRequestID, wallet.ReasonRequestID, wallet.ReasonRequestUsed, wallet.ReasonRequestExpired) +
 			" are possible too.\n\n" +
-			"Wrong codes are counted over all codes that were sent. After the fifth since the last right one, the next can be tried in a minute, " +
+			"Wrong codes are counted over all codes that were sent. After the fifth since the last right one, the next can be tried " +
+			"in a minute, " +
 			"and the delay doubles with each further one, up to a day. Until then every code is 429, and `Retry-After` and the message say when.",
 		Errors: []fault.Code{fault.CredentialNotFound, fault.CustomerDeleted, fault.UserNotReady},
 	}, httpapi.Signed(func(ctx context.Context, call httpapi.Call, in *verifyInput) (wallets.OpenedSession, *wallet.SignedRequest, error) {
