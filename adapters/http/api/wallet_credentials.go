@@ -137,7 +137,8 @@ type authCredentialVerifyRequest struct{}
 
 // Union returns a branch for every type of credential.
 func (authCredentialVerifyRequest) Union() httpapi.UnionSpec {
-	client := httpapi.Field{Name: "clientPublicKey", Required: true, Pattern: wallet.ClientKeyPattern, PatternDescription: wallet.ClientKeyRule,
+	client := httpapi.Field{Name: "clientPublicKey", Required: true,
+		Pattern: wallet.ClientKeyPattern, PatternDescription: wallet.ClientKeyRule,
 		Description: "Public key of a new key pair of the client, to which the key of the session is sealed.", Example: exampleClientKey}
 	// The parts of an assertion have no pattern: in the sandbox a signature is a test value.
 	part := func(name, description string, required bool) httpapi.Field {
