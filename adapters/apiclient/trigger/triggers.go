@@ -30,8 +30,6 @@ var triggers = map[string]Trigger{
 		}
 		return err
 	}},
-	"OUTGOING_PAYMENT.PENDING_AUTHORIZATION": {Never: "a customer of the European Economic Area has to enrol and log in before: " +
-		"make the requests of docs/strong-authentication-payments.md"},
 	"OUTGOING_PAYMENT.REFUND_PENDING":   {Does: "pays a quote to an account that its bank refuses", run: paid("004")},
 	"OUTGOING_PAYMENT.REFUND_COMPLETED": {Does: "pays a quote to an account that its bank refuses", run: paid("004")},
 	"OUTGOING_PAYMENT.REFUND_FAILED":    {Does: "pays a quote whose payout and refund fail", run: paid("007")},
