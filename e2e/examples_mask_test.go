@@ -152,7 +152,7 @@ func (m *mask) learnValue(value any, key, under string) {
 			}
 		case key == "encryptedSessionSigningKey":
 			m.replacements[value] = derivedText(base58Alphabet, 116, m.nextLabel("session key")) // the length varies
-		case key == "encryptedWalletCredentials":
+		case key == "encryptedWalletCredentials" || key == "otpEncryptionTargetBundle":
 			for _, hex := range longHexPattern.FindAllString(value, -1) {
 				length := 130 // the key; the lengths of the words and of the signature vary
 				switch {

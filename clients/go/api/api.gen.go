@@ -155,6 +155,42 @@ func (e AccountPaymentDestinationDestinationType) Valid() bool {
 	}
 }
 
+// Defines values for AccountPaymentDestinationOnChainTransactionNetwork.
+const (
+	AccountPaymentDestinationOnChainTransactionNetworkBASE     AccountPaymentDestinationOnChainTransactionNetwork = "BASE"
+	AccountPaymentDestinationOnChainTransactionNetworkBITCOIN  AccountPaymentDestinationOnChainTransactionNetwork = "BITCOIN"
+	AccountPaymentDestinationOnChainTransactionNetworkETHEREUM AccountPaymentDestinationOnChainTransactionNetwork = "ETHEREUM"
+	AccountPaymentDestinationOnChainTransactionNetworkLAYER2   AccountPaymentDestinationOnChainTransactionNetwork = "LAYER2"
+	AccountPaymentDestinationOnChainTransactionNetworkPLASMA   AccountPaymentDestinationOnChainTransactionNetwork = "PLASMA"
+	AccountPaymentDestinationOnChainTransactionNetworkPOLYGON  AccountPaymentDestinationOnChainTransactionNetwork = "POLYGON"
+	AccountPaymentDestinationOnChainTransactionNetworkSOLANA   AccountPaymentDestinationOnChainTransactionNetwork = "SOLANA"
+	AccountPaymentDestinationOnChainTransactionNetworkTRON     AccountPaymentDestinationOnChainTransactionNetwork = "TRON"
+)
+
+// Valid indicates whether the value is a known member of the AccountPaymentDestinationOnChainTransactionNetwork enum.
+func (e AccountPaymentDestinationOnChainTransactionNetwork) Valid() bool {
+	switch e {
+	case AccountPaymentDestinationOnChainTransactionNetworkBASE:
+		return true
+	case AccountPaymentDestinationOnChainTransactionNetworkBITCOIN:
+		return true
+	case AccountPaymentDestinationOnChainTransactionNetworkETHEREUM:
+		return true
+	case AccountPaymentDestinationOnChainTransactionNetworkLAYER2:
+		return true
+	case AccountPaymentDestinationOnChainTransactionNetworkPLASMA:
+		return true
+	case AccountPaymentDestinationOnChainTransactionNetworkPOLYGON:
+		return true
+	case AccountPaymentDestinationOnChainTransactionNetworkSOLANA:
+		return true
+	case AccountPaymentDestinationOnChainTransactionNetworkTRON:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for AccountQuoteSourceSourceType.
 const (
 	AccountQuoteSourceSourceTypeACCOUNT AccountQuoteSourceSourceType = "ACCOUNT"
@@ -164,6 +200,42 @@ const (
 func (e AccountQuoteSourceSourceType) Valid() bool {
 	switch e {
 	case AccountQuoteSourceSourceTypeACCOUNT:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AccountSourceOnChainTransactionNetwork.
+const (
+	AccountSourceOnChainTransactionNetworkBASE     AccountSourceOnChainTransactionNetwork = "BASE"
+	AccountSourceOnChainTransactionNetworkBITCOIN  AccountSourceOnChainTransactionNetwork = "BITCOIN"
+	AccountSourceOnChainTransactionNetworkETHEREUM AccountSourceOnChainTransactionNetwork = "ETHEREUM"
+	AccountSourceOnChainTransactionNetworkLAYER2   AccountSourceOnChainTransactionNetwork = "LAYER2"
+	AccountSourceOnChainTransactionNetworkPLASMA   AccountSourceOnChainTransactionNetwork = "PLASMA"
+	AccountSourceOnChainTransactionNetworkPOLYGON  AccountSourceOnChainTransactionNetwork = "POLYGON"
+	AccountSourceOnChainTransactionNetworkSOLANA   AccountSourceOnChainTransactionNetwork = "SOLANA"
+	AccountSourceOnChainTransactionNetworkTRON     AccountSourceOnChainTransactionNetwork = "TRON"
+)
+
+// Valid indicates whether the value is a known member of the AccountSourceOnChainTransactionNetwork enum.
+func (e AccountSourceOnChainTransactionNetwork) Valid() bool {
+	switch e {
+	case AccountSourceOnChainTransactionNetworkBASE:
+		return true
+	case AccountSourceOnChainTransactionNetworkBITCOIN:
+		return true
+	case AccountSourceOnChainTransactionNetworkETHEREUM:
+		return true
+	case AccountSourceOnChainTransactionNetworkLAYER2:
+		return true
+	case AccountSourceOnChainTransactionNetworkPLASMA:
+		return true
+	case AccountSourceOnChainTransactionNetworkPOLYGON:
+		return true
+	case AccountSourceOnChainTransactionNetworkSOLANA:
+		return true
+	case AccountSourceOnChainTransactionNetworkTRON:
 		return true
 	default:
 		return false
@@ -2264,6 +2336,30 @@ func (e CustomerExpectedMonthlyTransactionVolume) Valid() bool {
 	}
 }
 
+// Defines values for CustomerIDType.
+const (
+	CustomerIDTypeEIN        CustomerIDType = "EIN"
+	CustomerIDTypeITIN       CustomerIDType = "ITIN"
+	CustomerIDTypeNONUSTAXID CustomerIDType = "NON_US_TAX_ID"
+	CustomerIDTypeSSN        CustomerIDType = "SSN"
+)
+
+// Valid indicates whether the value is a known member of the CustomerIDType enum.
+func (e CustomerIDType) Valid() bool {
+	switch e {
+	case CustomerIDTypeEIN:
+		return true
+	case CustomerIDTypeITIN:
+		return true
+	case CustomerIDTypeNONUSTAXID:
+		return true
+	case CustomerIDTypeSSN:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CustomerKybStatus.
 const (
 	CustomerKybStatusAPPROVED   CustomerKybStatus = "APPROVED"
@@ -2597,6 +2693,30 @@ func (e CustomerCreateRequestExpectedMonthlyTransactionVolume) Valid() bool {
 	case CustomerCreateRequestExpectedMonthlyTransactionVolumeVOLUMEOVER10M:
 		return true
 	case CustomerCreateRequestExpectedMonthlyTransactionVolumeVOLUMEUNDER10K:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CustomerCreateRequestIDType.
+const (
+	CustomerCreateRequestIDTypeEIN        CustomerCreateRequestIDType = "EIN"
+	CustomerCreateRequestIDTypeITIN       CustomerCreateRequestIDType = "ITIN"
+	CustomerCreateRequestIDTypeNONUSTAXID CustomerCreateRequestIDType = "NON_US_TAX_ID"
+	CustomerCreateRequestIDTypeSSN        CustomerCreateRequestIDType = "SSN"
+)
+
+// Valid indicates whether the value is a known member of the CustomerCreateRequestIDType enum.
+func (e CustomerCreateRequestIDType) Valid() bool {
+	switch e {
+	case CustomerCreateRequestIDTypeEIN:
+		return true
+	case CustomerCreateRequestIDTypeITIN:
+		return true
+	case CustomerCreateRequestIDTypeNONUSTAXID:
+		return true
+	case CustomerCreateRequestIDTypeSSN:
 		return true
 	default:
 		return false
@@ -2975,6 +3095,30 @@ func (e CustomerUpdateRequestExpectedMonthlyTransactionVolume) Valid() bool {
 	case CustomerUpdateRequestExpectedMonthlyTransactionVolumeVOLUMEOVER10M:
 		return true
 	case CustomerUpdateRequestExpectedMonthlyTransactionVolumeVOLUMEUNDER10K:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CustomerUpdateRequestIDType.
+const (
+	CustomerUpdateRequestIDTypeEIN        CustomerUpdateRequestIDType = "EIN"
+	CustomerUpdateRequestIDTypeITIN       CustomerUpdateRequestIDType = "ITIN"
+	CustomerUpdateRequestIDTypeNONUSTAXID CustomerUpdateRequestIDType = "NON_US_TAX_ID"
+	CustomerUpdateRequestIDTypeSSN        CustomerUpdateRequestIDType = "SSN"
+)
+
+// Valid indicates whether the value is a known member of the CustomerUpdateRequestIDType enum.
+func (e CustomerUpdateRequestIDType) Valid() bool {
+	switch e {
+	case CustomerUpdateRequestIDTypeEIN:
+		return true
+	case CustomerUpdateRequestIDTypeITIN:
+		return true
+	case CustomerUpdateRequestIDTypeNONUSTAXID:
+		return true
+	case CustomerUpdateRequestIDTypeSSN:
 		return true
 	default:
 		return false
@@ -6074,6 +6218,21 @@ func (e PaymentAltchainWalletCryptoNetwork) Valid() bool {
 	}
 }
 
+// Defines values for PaymentAltchainWalletNetwork.
+const (
+	PaymentAltchainWalletNetworkSOLANA PaymentAltchainWalletNetwork = "SOLANA"
+)
+
+// Valid indicates whether the value is a known member of the PaymentAltchainWalletNetwork enum.
+func (e PaymentAltchainWalletNetwork) Valid() bool {
+	switch e {
+	case PaymentAltchainWalletNetworkSOLANA:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PaymentBaseWalletAccountType.
 const (
 	PaymentBaseWalletAccountTypeBASEWALLET PaymentBaseWalletAccountType = "BASE_WALLET"
@@ -6116,6 +6275,21 @@ const (
 func (e PaymentBaseWalletCryptoNetwork) Valid() bool {
 	switch e {
 	case PaymentBaseWalletCryptoNetworkBASE:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PaymentBaseWalletNetwork.
+const (
+	PaymentBaseWalletNetworkBASE PaymentBaseWalletNetwork = "BASE"
+)
+
+// Valid indicates whether the value is a known member of the PaymentBaseWalletNetwork enum.
+func (e PaymentBaseWalletNetwork) Valid() bool {
+	switch e {
+	case PaymentBaseWalletNetworkBASE:
 		return true
 	default:
 		return false
@@ -6365,6 +6539,21 @@ func (e PaymentEthereumWalletCryptoNetwork) Valid() bool {
 	}
 }
 
+// Defines values for PaymentEthereumWalletNetwork.
+const (
+	PaymentEthereumWalletNetworkETHEREUM PaymentEthereumWalletNetwork = "ETHEREUM"
+)
+
+// Valid indicates whether the value is a known member of the PaymentEthereumWalletNetwork enum.
+func (e PaymentEthereumWalletNetwork) Valid() bool {
+	switch e {
+	case PaymentEthereumWalletNetworkETHEREUM:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PaymentEurAccountAccountType.
 const (
 	PaymentEurAccountAccountTypeEURACCOUNT PaymentEurAccountAccountType = "EUR_ACCOUNT"
@@ -6563,6 +6752,21 @@ func (e PaymentLayer2WalletCryptoNetwork) Valid() bool {
 	}
 }
 
+// Defines values for PaymentLayer2WalletNetwork.
+const (
+	PaymentLayer2WalletNetworkLAYER2 PaymentLayer2WalletNetwork = "LAYER2"
+)
+
+// Valid indicates whether the value is a known member of the PaymentLayer2WalletNetwork enum.
+func (e PaymentLayer2WalletNetwork) Valid() bool {
+	switch e {
+	case PaymentLayer2WalletNetworkLAYER2:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PaymentLightningAccountType.
 const (
 	PaymentLightningAccountTypeLIGHTNING        PaymentLightningAccountType = "LIGHTNING"
@@ -6746,6 +6950,21 @@ func (e PaymentPlasmaWalletCryptoNetwork) Valid() bool {
 	}
 }
 
+// Defines values for PaymentPlasmaWalletNetwork.
+const (
+	PaymentPlasmaWalletNetworkPLASMA PaymentPlasmaWalletNetwork = "PLASMA"
+)
+
+// Valid indicates whether the value is a known member of the PaymentPlasmaWalletNetwork enum.
+func (e PaymentPlasmaWalletNetwork) Valid() bool {
+	switch e {
+	case PaymentPlasmaWalletNetworkPLASMA:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PaymentPolygonWalletAccountType.
 const (
 	PaymentPolygonWalletAccountTypePOLYGONWALLET PaymentPolygonWalletAccountType = "POLYGON_WALLET"
@@ -6788,6 +7007,21 @@ const (
 func (e PaymentPolygonWalletCryptoNetwork) Valid() bool {
 	switch e {
 	case PaymentPolygonWalletCryptoNetworkPOLYGON:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PaymentPolygonWalletNetwork.
+const (
+	PaymentPolygonWalletNetworkPOLYGON PaymentPolygonWalletNetwork = "POLYGON"
+)
+
+// Valid indicates whether the value is a known member of the PaymentPolygonWalletNetwork enum.
+func (e PaymentPolygonWalletNetwork) Valid() bool {
+	switch e {
+	case PaymentPolygonWalletNetworkPOLYGON:
 		return true
 	default:
 		return false
@@ -6908,6 +7142,21 @@ const (
 func (e PaymentTronWalletCryptoNetwork) Valid() bool {
 	switch e {
 	case PaymentTronWalletCryptoNetworkTRON:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PaymentTronWalletNetwork.
+const (
+	PaymentTronWalletNetworkTRON PaymentTronWalletNetwork = "TRON"
+)
+
+// Valid indicates whether the value is a known member of the PaymentTronWalletNetwork enum.
+func (e PaymentTronWalletNetwork) Valid() bool {
+	switch e {
+	case PaymentTronWalletNetworkTRON:
 		return true
 	default:
 		return false
@@ -7722,12 +7971,14 @@ func (e QuoteRequestLockedCurrencySide) Valid() bool {
 const (
 	QuoteRequestPurposeOfPaymentDONATION           QuoteRequestPurposeOfPayment = "DONATION"
 	QuoteRequestPurposeOfPaymentEDUCATION          QuoteRequestPurposeOfPayment = "EDUCATION"
+	QuoteRequestPurposeOfPaymentFAMILYSUPPORT      QuoteRequestPurposeOfPayment = "FAMILY_SUPPORT"
 	QuoteRequestPurposeOfPaymentGIFT               QuoteRequestPurposeOfPayment = "GIFT"
 	QuoteRequestPurposeOfPaymentGOODSORSERVICES    QuoteRequestPurposeOfPayment = "GOODS_OR_SERVICES"
 	QuoteRequestPurposeOfPaymentHEALTHORMEDICAL    QuoteRequestPurposeOfPayment = "HEALTH_OR_MEDICAL"
 	QuoteRequestPurposeOfPaymentLOANPAYMENT        QuoteRequestPurposeOfPayment = "LOAN_PAYMENT"
 	QuoteRequestPurposeOfPaymentOTHER              QuoteRequestPurposeOfPayment = "OTHER"
 	QuoteRequestPurposeOfPaymentREALESTATEPURCHASE QuoteRequestPurposeOfPayment = "REAL_ESTATE_PURCHASE"
+	QuoteRequestPurposeOfPaymentSALARYPAYMENT      QuoteRequestPurposeOfPayment = "SALARY_PAYMENT"
 	QuoteRequestPurposeOfPaymentSELF               QuoteRequestPurposeOfPayment = "SELF"
 	QuoteRequestPurposeOfPaymentTAXPAYMENT         QuoteRequestPurposeOfPayment = "TAX_PAYMENT"
 	QuoteRequestPurposeOfPaymentTRAVEL             QuoteRequestPurposeOfPayment = "TRAVEL"
@@ -7741,6 +7992,8 @@ func (e QuoteRequestPurposeOfPayment) Valid() bool {
 		return true
 	case QuoteRequestPurposeOfPaymentEDUCATION:
 		return true
+	case QuoteRequestPurposeOfPaymentFAMILYSUPPORT:
+		return true
 	case QuoteRequestPurposeOfPaymentGIFT:
 		return true
 	case QuoteRequestPurposeOfPaymentGOODSORSERVICES:
@@ -7752,6 +8005,8 @@ func (e QuoteRequestPurposeOfPayment) Valid() bool {
 	case QuoteRequestPurposeOfPaymentOTHER:
 		return true
 	case QuoteRequestPurposeOfPaymentREALESTATEPURCHASE:
+		return true
+	case QuoteRequestPurposeOfPaymentSALARYPAYMENT:
 		return true
 	case QuoteRequestPurposeOfPaymentSELF:
 		return true
@@ -7895,6 +8150,42 @@ const (
 func (e RealtimeFundingQuoteSourceSourceType) Valid() bool {
 	switch e {
 	case RealtimeFundingQuoteSourceSourceTypeREALTIMEFUNDING:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RealtimeFundingSourceOnChainTransactionNetwork.
+const (
+	RealtimeFundingSourceOnChainTransactionNetworkBASE     RealtimeFundingSourceOnChainTransactionNetwork = "BASE"
+	RealtimeFundingSourceOnChainTransactionNetworkBITCOIN  RealtimeFundingSourceOnChainTransactionNetwork = "BITCOIN"
+	RealtimeFundingSourceOnChainTransactionNetworkETHEREUM RealtimeFundingSourceOnChainTransactionNetwork = "ETHEREUM"
+	RealtimeFundingSourceOnChainTransactionNetworkLAYER2   RealtimeFundingSourceOnChainTransactionNetwork = "LAYER2"
+	RealtimeFundingSourceOnChainTransactionNetworkPLASMA   RealtimeFundingSourceOnChainTransactionNetwork = "PLASMA"
+	RealtimeFundingSourceOnChainTransactionNetworkPOLYGON  RealtimeFundingSourceOnChainTransactionNetwork = "POLYGON"
+	RealtimeFundingSourceOnChainTransactionNetworkSOLANA   RealtimeFundingSourceOnChainTransactionNetwork = "SOLANA"
+	RealtimeFundingSourceOnChainTransactionNetworkTRON     RealtimeFundingSourceOnChainTransactionNetwork = "TRON"
+)
+
+// Valid indicates whether the value is a known member of the RealtimeFundingSourceOnChainTransactionNetwork enum.
+func (e RealtimeFundingSourceOnChainTransactionNetwork) Valid() bool {
+	switch e {
+	case RealtimeFundingSourceOnChainTransactionNetworkBASE:
+		return true
+	case RealtimeFundingSourceOnChainTransactionNetworkBITCOIN:
+		return true
+	case RealtimeFundingSourceOnChainTransactionNetworkETHEREUM:
+		return true
+	case RealtimeFundingSourceOnChainTransactionNetworkLAYER2:
+		return true
+	case RealtimeFundingSourceOnChainTransactionNetworkPLASMA:
+		return true
+	case RealtimeFundingSourceOnChainTransactionNetworkPOLYGON:
+		return true
+	case RealtimeFundingSourceOnChainTransactionNetworkSOLANA:
+		return true
+	case RealtimeFundingSourceOnChainTransactionNetworkTRON:
 		return true
 	default:
 		return false
@@ -9170,6 +9461,42 @@ func (e TransactionFailureReason) Valid() bool {
 	}
 }
 
+// Defines values for TransactionPendingReason.
+const (
+	TransactionPendingReasonCOMPLIANCEREVIEW                TransactionPendingReason = "COMPLIANCE_REVIEW"
+	TransactionPendingReasonCOUNTERPARTYINFORMATIONREQUIRED TransactionPendingReason = "COUNTERPARTY_INFORMATION_REQUIRED"
+)
+
+// Valid indicates whether the value is a known member of the TransactionPendingReason enum.
+func (e TransactionPendingReason) Valid() bool {
+	switch e {
+	case TransactionPendingReasonCOMPLIANCEREVIEW:
+		return true
+	case TransactionPendingReasonCOUNTERPARTYINFORMATIONREQUIRED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TransactionRailSelectionMode.
+const (
+	TransactionRailSelectionModeAUTO   TransactionRailSelectionMode = "AUTO"
+	TransactionRailSelectionModeMANUAL TransactionRailSelectionMode = "MANUAL"
+)
+
+// Valid indicates whether the value is a known member of the TransactionRailSelectionMode enum.
+func (e TransactionRailSelectionMode) Valid() bool {
+	switch e {
+	case TransactionRailSelectionModeAUTO:
+		return true
+	case TransactionRailSelectionModeMANUAL:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for TransactionStatus.
 const (
 	TransactionStatusCOMPLETED            TransactionStatus = "COMPLETED"
@@ -9212,6 +9539,60 @@ func (e TransactionType) Valid() bool {
 	case TransactionTypeINCOMING:
 		return true
 	case TransactionTypeOUTGOING:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TransferOutRequestPurposeOfPayment.
+const (
+	TransferOutRequestPurposeOfPaymentDONATION           TransferOutRequestPurposeOfPayment = "DONATION"
+	TransferOutRequestPurposeOfPaymentEDUCATION          TransferOutRequestPurposeOfPayment = "EDUCATION"
+	TransferOutRequestPurposeOfPaymentFAMILYSUPPORT      TransferOutRequestPurposeOfPayment = "FAMILY_SUPPORT"
+	TransferOutRequestPurposeOfPaymentGIFT               TransferOutRequestPurposeOfPayment = "GIFT"
+	TransferOutRequestPurposeOfPaymentGOODSORSERVICES    TransferOutRequestPurposeOfPayment = "GOODS_OR_SERVICES"
+	TransferOutRequestPurposeOfPaymentHEALTHORMEDICAL    TransferOutRequestPurposeOfPayment = "HEALTH_OR_MEDICAL"
+	TransferOutRequestPurposeOfPaymentLOANPAYMENT        TransferOutRequestPurposeOfPayment = "LOAN_PAYMENT"
+	TransferOutRequestPurposeOfPaymentOTHER              TransferOutRequestPurposeOfPayment = "OTHER"
+	TransferOutRequestPurposeOfPaymentREALESTATEPURCHASE TransferOutRequestPurposeOfPayment = "REAL_ESTATE_PURCHASE"
+	TransferOutRequestPurposeOfPaymentSALARYPAYMENT      TransferOutRequestPurposeOfPayment = "SALARY_PAYMENT"
+	TransferOutRequestPurposeOfPaymentSELF               TransferOutRequestPurposeOfPayment = "SELF"
+	TransferOutRequestPurposeOfPaymentTAXPAYMENT         TransferOutRequestPurposeOfPayment = "TAX_PAYMENT"
+	TransferOutRequestPurposeOfPaymentTRAVEL             TransferOutRequestPurposeOfPayment = "TRAVEL"
+	TransferOutRequestPurposeOfPaymentUTILITYBILL        TransferOutRequestPurposeOfPayment = "UTILITY_BILL"
+)
+
+// Valid indicates whether the value is a known member of the TransferOutRequestPurposeOfPayment enum.
+func (e TransferOutRequestPurposeOfPayment) Valid() bool {
+	switch e {
+	case TransferOutRequestPurposeOfPaymentDONATION:
+		return true
+	case TransferOutRequestPurposeOfPaymentEDUCATION:
+		return true
+	case TransferOutRequestPurposeOfPaymentFAMILYSUPPORT:
+		return true
+	case TransferOutRequestPurposeOfPaymentGIFT:
+		return true
+	case TransferOutRequestPurposeOfPaymentGOODSORSERVICES:
+		return true
+	case TransferOutRequestPurposeOfPaymentHEALTHORMEDICAL:
+		return true
+	case TransferOutRequestPurposeOfPaymentLOANPAYMENT:
+		return true
+	case TransferOutRequestPurposeOfPaymentOTHER:
+		return true
+	case TransferOutRequestPurposeOfPaymentREALESTATEPURCHASE:
+		return true
+	case TransferOutRequestPurposeOfPaymentSALARYPAYMENT:
+		return true
+	case TransferOutRequestPurposeOfPaymentSELF:
+		return true
+	case TransferOutRequestPurposeOfPaymentTAXPAYMENT:
+		return true
+	case TransferOutRequestPurposeOfPaymentTRAVEL:
+		return true
+	case TransferOutRequestPurposeOfPaymentUTILITYBILL:
 		return true
 	default:
 		return false
@@ -9632,6 +10013,30 @@ const (
 func (e UmaAddressSourceSourceType) Valid() bool {
 	switch e {
 	case UmaAddressSourceSourceTypeUMAADDRESS:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for UmaInvoiceStatus.
+const (
+	UmaInvoiceStatusEXPIRED    UmaInvoiceStatus = "EXPIRED"
+	UmaInvoiceStatusPAID       UmaInvoiceStatus = "PAID"
+	UmaInvoiceStatusPENDING    UmaInvoiceStatus = "PENDING"
+	UmaInvoiceStatusPROCESSING UmaInvoiceStatus = "PROCESSING"
+)
+
+// Valid indicates whether the value is a known member of the UmaInvoiceStatus enum.
+func (e UmaInvoiceStatus) Valid() bool {
+	switch e {
+	case UmaInvoiceStatusEXPIRED:
+		return true
+	case UmaInvoiceStatusPAID:
+		return true
+	case UmaInvoiceStatusPENDING:
+		return true
+	case UmaInvoiceStatusPROCESSING:
 		return true
 	default:
 		return false
@@ -10402,14 +10807,15 @@ func (e AgentListTransactionsParamsSortOrder) Valid() bool {
 
 // Defines values for AgentListTransactionsParamsStatus.
 const (
-	AgentListTransactionsParamsStatusCOMPLETED  AgentListTransactionsParamsStatus = "COMPLETED"
-	AgentListTransactionsParamsStatusCREATED    AgentListTransactionsParamsStatus = "CREATED"
-	AgentListTransactionsParamsStatusEXPIRED    AgentListTransactionsParamsStatus = "EXPIRED"
-	AgentListTransactionsParamsStatusFAILED     AgentListTransactionsParamsStatus = "FAILED"
-	AgentListTransactionsParamsStatusPENDING    AgentListTransactionsParamsStatus = "PENDING"
-	AgentListTransactionsParamsStatusPROCESSING AgentListTransactionsParamsStatus = "PROCESSING"
-	AgentListTransactionsParamsStatusREFUNDED   AgentListTransactionsParamsStatus = "REFUNDED"
-	AgentListTransactionsParamsStatusREJECTED   AgentListTransactionsParamsStatus = "REJECTED"
+	AgentListTransactionsParamsStatusCOMPLETED            AgentListTransactionsParamsStatus = "COMPLETED"
+	AgentListTransactionsParamsStatusCREATED              AgentListTransactionsParamsStatus = "CREATED"
+	AgentListTransactionsParamsStatusEXPIRED              AgentListTransactionsParamsStatus = "EXPIRED"
+	AgentListTransactionsParamsStatusFAILED               AgentListTransactionsParamsStatus = "FAILED"
+	AgentListTransactionsParamsStatusPENDING              AgentListTransactionsParamsStatus = "PENDING"
+	AgentListTransactionsParamsStatusPENDINGAUTHORIZATION AgentListTransactionsParamsStatus = "PENDING_AUTHORIZATION"
+	AgentListTransactionsParamsStatusPROCESSING           AgentListTransactionsParamsStatus = "PROCESSING"
+	AgentListTransactionsParamsStatusREFUNDED             AgentListTransactionsParamsStatus = "REFUNDED"
+	AgentListTransactionsParamsStatusREJECTED             AgentListTransactionsParamsStatus = "REJECTED"
 )
 
 // Valid indicates whether the value is a known member of the AgentListTransactionsParamsStatus enum.
@@ -10424,6 +10830,8 @@ func (e AgentListTransactionsParamsStatus) Valid() bool {
 	case AgentListTransactionsParamsStatusFAILED:
 		return true
 	case AgentListTransactionsParamsStatusPENDING:
+		return true
+	case AgentListTransactionsParamsStatusPENDINGAUTHORIZATION:
 		return true
 	case AgentListTransactionsParamsStatusPROCESSING:
 		return true
@@ -12016,14 +12424,15 @@ func (e ListTransactionsParamsSortOrder) Valid() bool {
 
 // Defines values for ListTransactionsParamsStatus.
 const (
-	ListTransactionsParamsStatusCOMPLETED  ListTransactionsParamsStatus = "COMPLETED"
-	ListTransactionsParamsStatusCREATED    ListTransactionsParamsStatus = "CREATED"
-	ListTransactionsParamsStatusEXPIRED    ListTransactionsParamsStatus = "EXPIRED"
-	ListTransactionsParamsStatusFAILED     ListTransactionsParamsStatus = "FAILED"
-	ListTransactionsParamsStatusPENDING    ListTransactionsParamsStatus = "PENDING"
-	ListTransactionsParamsStatusPROCESSING ListTransactionsParamsStatus = "PROCESSING"
-	ListTransactionsParamsStatusREFUNDED   ListTransactionsParamsStatus = "REFUNDED"
-	ListTransactionsParamsStatusREJECTED   ListTransactionsParamsStatus = "REJECTED"
+	ListTransactionsParamsStatusCOMPLETED            ListTransactionsParamsStatus = "COMPLETED"
+	ListTransactionsParamsStatusCREATED              ListTransactionsParamsStatus = "CREATED"
+	ListTransactionsParamsStatusEXPIRED              ListTransactionsParamsStatus = "EXPIRED"
+	ListTransactionsParamsStatusFAILED               ListTransactionsParamsStatus = "FAILED"
+	ListTransactionsParamsStatusPENDING              ListTransactionsParamsStatus = "PENDING"
+	ListTransactionsParamsStatusPENDINGAUTHORIZATION ListTransactionsParamsStatus = "PENDING_AUTHORIZATION"
+	ListTransactionsParamsStatusPROCESSING           ListTransactionsParamsStatus = "PROCESSING"
+	ListTransactionsParamsStatusREFUNDED             ListTransactionsParamsStatus = "REFUNDED"
+	ListTransactionsParamsStatusREJECTED             ListTransactionsParamsStatus = "REJECTED"
 )
 
 // Valid indicates whether the value is a known member of the ListTransactionsParamsStatus enum.
@@ -12038,6 +12447,8 @@ func (e ListTransactionsParamsStatus) Valid() bool {
 	case ListTransactionsParamsStatusFAILED:
 		return true
 	case ListTransactionsParamsStatusPENDING:
+		return true
+	case ListTransactionsParamsStatusPENDINGAUTHORIZATION:
 		return true
 	case ListTransactionsParamsStatusPROCESSING:
 		return true
@@ -12080,6 +12491,24 @@ func (e GetTransactionTimelineParamsFormat) Valid() bool {
 	case GetTransactionTimelineParamsFormatCsv:
 		return true
 	case GetTransactionTimelineParamsFormatJSON:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListUmaInvoicesParamsSortOrder.
+const (
+	ListUmaInvoicesParamsSortOrderAsc  ListUmaInvoicesParamsSortOrder = "asc"
+	ListUmaInvoicesParamsSortOrderDesc ListUmaInvoicesParamsSortOrder = "desc"
+)
+
+// Valid indicates whether the value is a known member of the ListUmaInvoicesParamsSortOrder enum.
+func (e ListUmaInvoicesParamsSortOrder) Valid() bool {
+	switch e {
+	case ListUmaInvoicesParamsSortOrderAsc:
+		return true
+	case ListUmaInvoicesParamsSortOrderDesc:
 		return true
 	default:
 		return false
@@ -12278,12 +12707,24 @@ type AccountPaymentDestination struct {
 	// DestinationType Type of this object.
 	DestinationType AccountPaymentDestinationDestinationType `json:"destinationType"`
 
+	// OnChainTransaction Transfer on a blockchain, once it is known.
+	OnChainTransaction *struct {
+		// Network The blockchain. LAYER2 is Spark.
+		Network AccountPaymentDestinationOnChainTransactionNetwork `json:"network"`
+
+		// TransactionHash Hash of the transaction on the blockchain.
+		TransactionHash string `json:"transactionHash"`
+	} `json:"onChainTransaction,omitempty"`
+
 	// PaymentRail Payment rail of a payout to a bank account or mobile wallet.
 	PaymentRail *string `json:"paymentRail,omitempty"`
 }
 
 // AccountPaymentDestinationDestinationType Type of this object.
 type AccountPaymentDestinationDestinationType string
+
+// AccountPaymentDestinationOnChainTransactionNetwork The blockchain. LAYER2 is Spark.
+type AccountPaymentDestinationOnChainTransactionNetwork string
 
 // AccountQuoteSource An internal account, or an external account that can be debited. Clients that do not send `sourceType` are accepted.
 type AccountQuoteSource struct {
@@ -12311,9 +12752,21 @@ type AccountSource struct {
 	// Currency Currency of the source or destination.
 	Currency string `json:"currency"`
 
+	// OnChainTransaction Transfer on a blockchain, once it is known.
+	OnChainTransaction *struct {
+		// Network The blockchain. LAYER2 is Spark.
+		Network AccountSourceOnChainTransactionNetwork `json:"network"`
+
+		// TransactionHash Hash of the transaction on the blockchain.
+		TransactionHash string `json:"transactionHash"`
+	} `json:"onChainTransaction,omitempty"`
+
 	// SourceType Type of this object.
 	SourceType AccountSourceSourceType `json:"sourceType"`
 }
+
+// AccountSourceOnChainTransactionNetwork The blockchain. LAYER2 is Spark.
+type AccountSourceOnChainTransactionNetwork string
 
 // AccountSourceSourceType Type of this object.
 type AccountSourceSourceType string
@@ -13086,6 +13539,9 @@ type AgentTransferDetails struct {
 
 	// PaymentRail TRANSFER_OUT only: the requested payment rail, if any.
 	PaymentRail *string `json:"paymentRail,omitempty"`
+
+	// RemittanceInformation TRANSFER_OUT that waits or has waited for approval only: what the beneficiary is to read.
+	RemittanceInformation *string `json:"remittanceInformation,omitempty"`
 
 	// SourceAccountID Id of the account that pays.
 	SourceAccountID string `json:"sourceAccountId"`
@@ -14811,6 +15267,9 @@ type Customer struct {
 	BusinessInfo        *BusinessInfo        `json:"businessInfo,omitempty"`
 	ContactVerification *ContactVerification `json:"contactVerification,omitempty"`
 
+	// CountryOfIssuance INDIVIDUAL only: country that issued the identifier.
+	CountryOfIssuance *string `json:"countryOfIssuance,omitempty"`
+
 	// CreatedAt Time the customer was created.
 	CreatedAt time.Time `json:"createdAt"`
 
@@ -14835,6 +15294,12 @@ type Customer struct {
 
 	// ID Id of the customer.
 	ID string `json:"id"`
+
+	// IDType INDIVIDUAL only: type of identifier.
+	IDType *CustomerIDType `json:"idType,omitempty"`
+
+	// Identifier INDIVIDUAL only: the identifier, with an asterisk for all but its last characters.
+	Identifier *string `json:"identifier,omitempty"`
 
 	// IsDeleted Whether the customer was deleted.
 	IsDeleted bool `json:"isDeleted"`
@@ -14900,6 +15365,9 @@ type CustomerExpectedMonthlyTransactionCount string
 // CustomerExpectedMonthlyTransactionVolume INDIVIDUAL only: expected payment volume per month, in US dollars.
 type CustomerExpectedMonthlyTransactionVolume string
 
+// CustomerIDType INDIVIDUAL only: type of identifier.
+type CustomerIDType string
+
 // CustomerKybStatus BUSINESS only: verification status. Only APPROVED customers can send and receive.
 type CustomerKybStatus string
 
@@ -14932,6 +15400,9 @@ type CustomerCreateRequest struct {
 	BirthDate    *openapi_types.Date `json:"birthDate,omitempty"`
 	BusinessInfo *BusinessInfo       `json:"businessInfo,omitempty"`
 
+	// CountryOfIssuance INDIVIDUAL only: country that issued the identifier. Required for NON_US_TAX_ID.
+	CountryOfIssuance *string `json:"countryOfIssuance,omitempty"`
+
 	// Currencies Currencies that the customer uses. Defaults to the currency of the region.
 	Currencies *[]string `json:"currencies,omitempty"`
 
@@ -14950,6 +15421,12 @@ type CustomerCreateRequest struct {
 
 	// FullName INDIVIDUAL only: full name. In the sandbox its last three characters decide, unless the platform is regulated: 001 is PENDING, 002 REJECTED, 003 PENDING until it is corrected, any other APPROVED.
 	FullName *string `json:"fullName,omitempty"`
+
+	// IDType INDIVIDUAL only: type of identifier.
+	IDType *CustomerCreateRequestIDType `json:"idType,omitempty"`
+
+	// Identifier INDIVIDUAL only: the identifier, with or without dashes. Responses mask it.
+	Identifier *string `json:"identifier,omitempty"`
 
 	// KybStatus BUSINESS only: set by the service; ignored in requests.
 	KybStatus *string `json:"kybStatus,omitempty"`
@@ -15008,6 +15485,9 @@ type CustomerCreateRequestExpectedMonthlyTransactionCount string
 
 // CustomerCreateRequestExpectedMonthlyTransactionVolume INDIVIDUAL only: expected payment volume per month, in US dollars.
 type CustomerCreateRequestExpectedMonthlyTransactionVolume string
+
+// CustomerCreateRequestIDType INDIVIDUAL only: type of identifier.
+type CustomerCreateRequestIDType string
 
 // CustomerCreateRequestNetWorthRange INDIVIDUAL only: net worth, in US dollars.
 type CustomerCreateRequestNetWorthRange string
@@ -15177,6 +15657,9 @@ type CustomerUpdateRequest struct {
 	BirthDate    *openapi_types.Date `json:"birthDate,omitempty"`
 	BusinessInfo *BusinessInfoUpdate `json:"businessInfo,omitempty"`
 
+	// CountryOfIssuance INDIVIDUAL only: country that issued the identifier.
+	CountryOfIssuance *string `json:"countryOfIssuance,omitempty"`
+
 	// Currencies All currencies that the customer uses. The list replaces the previous one; without any, it is the currency of the region. Accounts in currencies that are not listed remain, with their balance.
 	Currencies *[]string `json:"currencies,omitempty"`
 
@@ -15195,6 +15678,12 @@ type CustomerUpdateRequest struct {
 
 	// FullName INDIVIDUAL only: full name.
 	FullName *string `json:"fullName,omitempty"`
+
+	// IDType INDIVIDUAL only: type of identifier.
+	IDType *CustomerUpdateRequestIDType `json:"idType,omitempty"`
+
+	// Identifier INDIVIDUAL only: identifier. The value that responses show leaves it unchanged.
+	Identifier *string `json:"identifier,omitempty"`
 
 	// KybStatus BUSINESS only: set by the service; ignored in requests.
 	KybStatus *string `json:"kybStatus,omitempty"`
@@ -15253,6 +15742,9 @@ type CustomerUpdateRequestExpectedMonthlyTransactionCount string
 
 // CustomerUpdateRequestExpectedMonthlyTransactionVolume INDIVIDUAL only: expected payment volume per month, in US dollars.
 type CustomerUpdateRequestExpectedMonthlyTransactionVolume string
+
+// CustomerUpdateRequestIDType INDIVIDUAL only: type of identifier.
+type CustomerUpdateRequestIDType string
 
 // CustomerUpdateRequestNetWorthRange INDIVIDUAL only: net worth, in US dollars.
 type CustomerUpdateRequestNetWorthRange string
@@ -18463,6 +18955,17 @@ type LivenessChallenge struct {
 // LivenessChallengeMethod Type of this object.
 type LivenessChallengeMethod string
 
+// LookedUpInvoice defines model for LookedUpInvoice.
+type LookedUpInvoice struct {
+	Amount CurrencyAmount `json:"amount"`
+
+	// ExpiresAt Time from which the invoice can no longer be paid.
+	ExpiresAt time.Time `json:"expiresAt"`
+
+	// ID Id of the invoice.
+	ID string `json:"id"`
+}
+
 // MakeInput defines model for MakeInput.
 type MakeInput struct {
 	// Span Day (YYYY-MM-DD) or month (YYYY-MM) that is over, in UTC.
@@ -19063,6 +19566,9 @@ type PaymentAedAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentAedAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -19071,6 +19577,9 @@ type PaymentAedAccount struct {
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19099,6 +19608,9 @@ type PaymentAltchainWallet struct {
 	// CryptoNetwork Network to send it on, as in the source of a quote.
 	CryptoNetwork *PaymentAltchainWalletCryptoNetwork `json:"cryptoNetwork,omitempty"`
 
+	// Network The blockchain, as in onChainTransaction.
+	Network *PaymentAltchainWalletNetwork `json:"network,omitempty"`
+
 	// VaspName Custodian that holds the wallet, by its name in GET /vasps. Omit it for a wallet whose owner holds the keys.
 	VaspName *string `json:"vaspName,omitempty"`
 }
@@ -19111,6 +19623,9 @@ type PaymentAltchainWalletAssetType string
 
 // PaymentAltchainWalletCryptoNetwork Network to send it on, as in the source of a quote.
 type PaymentAltchainWalletCryptoNetwork string
+
+// PaymentAltchainWalletNetwork The blockchain, as in onChainTransaction.
+type PaymentAltchainWalletNetwork string
 
 // PaymentBaseWallet A wallet on Base.
 type PaymentBaseWallet struct {
@@ -19126,6 +19641,9 @@ type PaymentBaseWallet struct {
 	// CryptoNetwork Network to send it on, as in the source of a quote.
 	CryptoNetwork *PaymentBaseWalletCryptoNetwork `json:"cryptoNetwork,omitempty"`
 
+	// Network The blockchain, as in onChainTransaction.
+	Network *PaymentBaseWalletNetwork `json:"network,omitempty"`
+
 	// VaspName Custodian that holds the wallet, by its name in GET /vasps. Omit it for a wallet whose owner holds the keys.
 	VaspName *string `json:"vaspName,omitempty"`
 }
@@ -19139,6 +19657,9 @@ type PaymentBaseWalletAssetType string
 // PaymentBaseWalletCryptoNetwork Network to send it on, as in the source of a quote.
 type PaymentBaseWalletCryptoNetwork string
 
+// PaymentBaseWalletNetwork The blockchain, as in onChainTransaction.
+type PaymentBaseWalletNetwork string
+
 // PaymentBdtAccount A Bangladeshi bank account or mobile wallet.
 type PaymentBdtAccount struct {
 	// AccountHolderName Name of the account holder.
@@ -19149,6 +19670,9 @@ type PaymentBdtAccount struct {
 
 	// AccountType Type of this object.
 	AccountType PaymentBdtAccountAccountType `json:"accountType"`
+
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
 
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
@@ -19161,6 +19685,9 @@ type PaymentBdtAccount struct {
 
 	// PhoneNumber The phone number of the mobile money account, with country code.
 	PhoneNumber *string `json:"phoneNumber,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19189,7 +19716,7 @@ type PaymentBitcoinL1 struct {
 	// CryptoNetwork Network to send it on, as in the source of a quote.
 	CryptoNetwork *PaymentBitcoinL1CryptoNetwork `json:"cryptoNetwork,omitempty"`
 
-	// Network Same as cryptoNetwork.
+	// Network The blockchain, as in onChainTransaction.
 	Network *PaymentBitcoinL1Network `json:"network,omitempty"`
 
 	// VaspName Custodian that holds the wallet, by its name in GET /vasps. Omit it for a wallet whose owner holds the keys.
@@ -19205,7 +19732,7 @@ type PaymentBitcoinL1AssetType string
 // PaymentBitcoinL1CryptoNetwork Network to send it on, as in the source of a quote.
 type PaymentBitcoinL1CryptoNetwork string
 
-// PaymentBitcoinL1Network Same as cryptoNetwork.
+// PaymentBitcoinL1Network The blockchain, as in onChainTransaction.
 type PaymentBitcoinL1Network string
 
 // PaymentBrlAccount A Brazilian account, reached by its PIX key.
@@ -19215,6 +19742,9 @@ type PaymentBrlAccount struct {
 
 	// AccountType Type of this object.
 	AccountType PaymentBrlAccountAccountType `json:"accountType"`
+
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
 
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
@@ -19230,6 +19760,9 @@ type PaymentBrlAccount struct {
 
 	// QrCode PIX code to scan or copy. It contains the reference.
 	QrCode *string `json:"qrCode,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19252,6 +19785,9 @@ type PaymentBwpAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentBwpAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -19263,6 +19799,9 @@ type PaymentBwpAccount struct {
 
 	// Provider The mobile money operator.
 	Provider *string `json:"provider,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19285,6 +19824,9 @@ type PaymentCadAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentCadAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankCode The institution number, 3 digits.
 	BankCode *string `json:"bankCode,omitempty"`
 
@@ -19296,6 +19838,9 @@ type PaymentCadAccount struct {
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19318,6 +19863,9 @@ type PaymentCnyAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentCnyAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -19326,6 +19874,9 @@ type PaymentCnyAccount struct {
 
 	// PhoneNumber The phone number of the mobile money account, with country code.
 	PhoneNumber *string `json:"phoneNumber,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19351,6 +19902,9 @@ type PaymentCopAccount struct {
 	// BankAccountType The type of the bank account: checking or savings.
 	BankAccountType *string `json:"bankAccountType,omitempty"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -19362,6 +19916,9 @@ type PaymentCopAccount struct {
 
 	// PhoneNumber The phone number of the mobile money account, with country code.
 	PhoneNumber *string `json:"phoneNumber,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19386,6 +19943,9 @@ type PaymentDkkAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentDkkAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -19394,6 +19954,9 @@ type PaymentDkkAccount struct {
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19419,6 +19982,9 @@ type PaymentEgpAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentEgpAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -19430,6 +19996,9 @@ type PaymentEgpAccount struct {
 
 	// PhoneNumber The phone number of the mobile money account, with country code.
 	PhoneNumber *string `json:"phoneNumber,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19470,6 +20039,9 @@ type PaymentEthereumWallet struct {
 	// CryptoNetwork Network to send it on, as in the source of a quote.
 	CryptoNetwork *PaymentEthereumWalletCryptoNetwork `json:"cryptoNetwork,omitempty"`
 
+	// Network The blockchain, as in onChainTransaction.
+	Network *PaymentEthereumWalletNetwork `json:"network,omitempty"`
+
 	// VaspName Custodian that holds the wallet, by its name in GET /vasps. Omit it for a wallet whose owner holds the keys.
 	VaspName *string `json:"vaspName,omitempty"`
 }
@@ -19483,6 +20055,9 @@ type PaymentEthereumWalletAssetType string
 // PaymentEthereumWalletCryptoNetwork Network to send it on, as in the source of a quote.
 type PaymentEthereumWalletCryptoNetwork string
 
+// PaymentEthereumWalletNetwork The blockchain, as in onChainTransaction.
+type PaymentEthereumWalletNetwork string
+
 // PaymentEurAccount A euro account in a SEPA country, which is given by its IBAN.
 type PaymentEurAccount struct {
 	// AccountHolderName Name of the account holder.
@@ -19490,6 +20065,9 @@ type PaymentEurAccount struct {
 
 	// AccountType Type of this object.
 	AccountType PaymentEurAccountAccountType `json:"accountType"`
+
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
 
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
@@ -19499,6 +20077,9 @@ type PaymentEurAccount struct {
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19524,11 +20105,17 @@ type PaymentGbpAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentGbpAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19554,6 +20141,9 @@ type PaymentGhsAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentGhsAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -19562,6 +20152,9 @@ type PaymentGhsAccount struct {
 
 	// PhoneNumber The phone number of the mobile money account, with country code.
 	PhoneNumber *string `json:"phoneNumber,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19587,11 +20180,17 @@ type PaymentGtqAccount struct {
 	// BankAccountType The type of the bank account: checking or savings.
 	BankAccountType *string `json:"bankAccountType,omitempty"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19614,11 +20213,17 @@ type PaymentHkdAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentHkdAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19641,6 +20246,9 @@ type PaymentHtgAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentHtgAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -19649,6 +20257,9 @@ type PaymentHtgAccount struct {
 
 	// PhoneNumber The phone number of the mobile money account, with country code.
 	PhoneNumber *string `json:"phoneNumber,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19671,6 +20282,9 @@ type PaymentIdrAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentIdrAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -19679,6 +20293,9 @@ type PaymentIdrAccount struct {
 
 	// PhoneNumber The owner's phone number.
 	PhoneNumber *string `json:"phoneNumber,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19703,6 +20320,9 @@ type PaymentInrAccount struct {
 
 	// AccountType Type of this object.
 	AccountType PaymentInrAccountAccountType `json:"accountType"`
+
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
 
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
@@ -19755,6 +20375,9 @@ type PaymentJmdAccount struct {
 	// BankAccountType The type of the bank account: checking or savings.
 	BankAccountType *string `json:"bankAccountType,omitempty"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -19763,6 +20386,9 @@ type PaymentJmdAccount struct {
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19782,6 +20408,9 @@ type PaymentKesAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentKesAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -19793,6 +20422,9 @@ type PaymentKesAccount struct {
 
 	// Provider The mobile money operator.
 	Provider *string `json:"provider,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19818,6 +20450,9 @@ type PaymentLayer2Wallet struct {
 	// CryptoNetwork Network to send it on, as in the source of a quote.
 	CryptoNetwork *PaymentLayer2WalletCryptoNetwork `json:"cryptoNetwork,omitempty"`
 
+	// Network The blockchain, as in onChainTransaction.
+	Network *PaymentLayer2WalletNetwork `json:"network,omitempty"`
+
 	// VaspName Custodian that holds the wallet, by its name in GET /vasps. Omit it for a wallet whose owner holds the keys.
 	VaspName *string `json:"vaspName,omitempty"`
 }
@@ -19830,6 +20465,9 @@ type PaymentLayer2WalletAssetType string
 
 // PaymentLayer2WalletCryptoNetwork Network to send it on, as in the source of a quote.
 type PaymentLayer2WalletCryptoNetwork string
+
+// PaymentLayer2WalletNetwork The blockchain, as in onChainTransaction.
+type PaymentLayer2WalletNetwork string
 
 // PaymentLightning A payee on the Lightning network: exactly one of a one-time invoice, a reusable offer and an address.
 type PaymentLightning struct {
@@ -19869,6 +20507,9 @@ type PaymentMwkAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentMwkAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -19880,6 +20521,9 @@ type PaymentMwkAccount struct {
 
 	// Provider The mobile money operator.
 	Provider *string `json:"provider,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19899,6 +20543,9 @@ type PaymentMxnAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentMxnAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -19907,6 +20554,9 @@ type PaymentMxnAccount struct {
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19929,11 +20579,17 @@ type PaymentMyrAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentMyrAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19959,11 +20615,17 @@ type PaymentNgnAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentNgnAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName The bank: bankName or displayName of an institution of GET /discoveries, exactly.
 	BankName *string `json:"bankName,omitempty"`
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -19986,11 +20648,17 @@ type PaymentPhpAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentPhpAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName The bank: bankName or displayName of an institution of GET /discoveries, exactly.
 	BankName *string `json:"bankName,omitempty"`
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -20013,6 +20681,9 @@ type PaymentPkrAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentPkrAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -20024,6 +20695,9 @@ type PaymentPkrAccount struct {
 
 	// PhoneNumber The phone number of the mobile money account, with country code.
 	PhoneNumber *string `json:"phoneNumber,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -20049,6 +20723,9 @@ type PaymentPlasmaWallet struct {
 	// CryptoNetwork Network to send it on, as in the source of a quote.
 	CryptoNetwork *PaymentPlasmaWalletCryptoNetwork `json:"cryptoNetwork,omitempty"`
 
+	// Network The blockchain, as in onChainTransaction.
+	Network *PaymentPlasmaWalletNetwork `json:"network,omitempty"`
+
 	// VaspName Custodian that holds the wallet, by its name in GET /vasps. Omit it for a wallet whose owner holds the keys.
 	VaspName *string `json:"vaspName,omitempty"`
 }
@@ -20061,6 +20738,9 @@ type PaymentPlasmaWalletAssetType string
 
 // PaymentPlasmaWalletCryptoNetwork Network to send it on, as in the source of a quote.
 type PaymentPlasmaWalletCryptoNetwork string
+
+// PaymentPlasmaWalletNetwork The blockchain, as in onChainTransaction.
+type PaymentPlasmaWalletNetwork string
 
 // PaymentPolygonWallet A wallet on Polygon.
 type PaymentPolygonWallet struct {
@@ -20076,6 +20756,9 @@ type PaymentPolygonWallet struct {
 	// CryptoNetwork Network to send it on, as in the source of a quote.
 	CryptoNetwork *PaymentPolygonWalletCryptoNetwork `json:"cryptoNetwork,omitempty"`
 
+	// Network The blockchain, as in onChainTransaction.
+	Network *PaymentPolygonWalletNetwork `json:"network,omitempty"`
+
 	// VaspName Custodian that holds the wallet, by its name in GET /vasps. Omit it for a wallet whose owner holds the keys.
 	VaspName *string `json:"vaspName,omitempty"`
 }
@@ -20089,6 +20772,9 @@ type PaymentPolygonWalletAssetType string
 // PaymentPolygonWalletCryptoNetwork Network to send it on, as in the source of a quote.
 type PaymentPolygonWalletCryptoNetwork string
 
+// PaymentPolygonWalletNetwork The blockchain, as in onChainTransaction.
+type PaymentPolygonWalletNetwork string
+
 // PaymentRwfAccount A mobile money account in Rwanda.
 type PaymentRwfAccount struct {
 	// AccountHolderName Name of the account holder.
@@ -20096,6 +20782,9 @@ type PaymentRwfAccount struct {
 
 	// AccountType Type of this object.
 	AccountType PaymentRwfAccountAccountType `json:"accountType"`
+
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
 
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
@@ -20108,6 +20797,9 @@ type PaymentRwfAccount struct {
 
 	// Provider The mobile money operator.
 	Provider *string `json:"provider,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -20130,11 +20822,17 @@ type PaymentSgdAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentSgdAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -20163,6 +20861,9 @@ type PaymentSlvAccount struct {
 	// BankAccountType The type of the bank account: checking or savings.
 	BankAccountType *string `json:"bankAccountType,omitempty"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -20171,6 +20872,9 @@ type PaymentSlvAccount struct {
 
 	// PhoneNumber The phone number of the mobile money account, with country code.
 	PhoneNumber *string `json:"phoneNumber,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -20213,6 +20917,9 @@ type PaymentSwiftAccount struct {
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
 
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
+
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
 
@@ -20237,11 +20944,17 @@ type PaymentThbAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentThbAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -20270,6 +20983,9 @@ type PaymentTronWallet struct {
 	// CryptoNetwork Network to send it on, as in the source of a quote.
 	CryptoNetwork *PaymentTronWalletCryptoNetwork `json:"cryptoNetwork,omitempty"`
 
+	// Network The blockchain, as in onChainTransaction.
+	Network *PaymentTronWalletNetwork `json:"network,omitempty"`
+
 	// VaspName Custodian that holds the wallet, by its name in GET /vasps. Omit it for a wallet whose owner holds the keys.
 	VaspName *string `json:"vaspName,omitempty"`
 }
@@ -20283,6 +20999,9 @@ type PaymentTronWalletAssetType string
 // PaymentTronWalletCryptoNetwork Network to send it on, as in the source of a quote.
 type PaymentTronWalletCryptoNetwork string
 
+// PaymentTronWalletNetwork The blockchain, as in onChainTransaction.
+type PaymentTronWalletNetwork string
+
 // PaymentTzsAccount A mobile money account in Tanzania.
 type PaymentTzsAccount struct {
 	// AccountHolderName Name of the account holder.
@@ -20290,6 +21009,9 @@ type PaymentTzsAccount struct {
 
 	// AccountType Type of this object.
 	AccountType PaymentTzsAccountAccountType `json:"accountType"`
+
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
 
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
@@ -20302,6 +21024,9 @@ type PaymentTzsAccount struct {
 
 	// Provider The mobile money operator.
 	Provider *string `json:"provider,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -20321,6 +21046,9 @@ type PaymentUgxAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentUgxAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -20332,6 +21060,9 @@ type PaymentUgxAccount struct {
 
 	// Provider The mobile money operator.
 	Provider *string `json:"provider,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -20375,6 +21106,9 @@ type PaymentUsAccount struct {
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
 
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
+
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
 
@@ -20399,11 +21133,17 @@ type PaymentVndAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentVndAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName The bank or wallet operator, as named by GET /discoveries.
 	BankName *string `json:"bankName,omitempty"`
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -20426,6 +21166,9 @@ type PaymentXafAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentXafAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -20437,6 +21180,9 @@ type PaymentXafAccount struct {
 
 	// Provider The mobile money operator.
 	Provider *string `json:"provider,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -20459,6 +21205,9 @@ type PaymentXofAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentXofAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -20470,6 +21219,9 @@ type PaymentXofAccount struct {
 
 	// Provider The mobile money operator.
 	Provider *string `json:"provider,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -20495,11 +21247,17 @@ type PaymentZarAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentZarAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName The bank: bankName or displayName of an institution of GET /discoveries, exactly.
 	BankName *string `json:"bankName,omitempty"`
 
 	// PaymentRails Payment rails that reach the account.
 	PaymentRails *[]string `json:"paymentRails,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -20519,6 +21277,9 @@ type PaymentZmwAccount struct {
 	// AccountType Type of this object.
 	AccountType PaymentZmwAccountAccountType `json:"accountType"`
 
+	// BankAddress Address of the bank, for payers that need it.
+	BankAddress *string `json:"bankAddress,omitempty"`
+
 	// BankName Name of the bank.
 	BankName *string `json:"bankName,omitempty"`
 
@@ -20530,6 +21291,9 @@ type PaymentZmwAccount struct {
 
 	// Provider The mobile money operator.
 	Provider *string `json:"provider,omitempty"`
+
+	// Rail Fastest payment rail that reaches the account.
+	Rail *string `json:"rail,omitempty"`
 
 	// Reference Reference that the memo of the payment must contain exactly.
 	Reference string `json:"reference"`
@@ -21211,11 +21975,14 @@ type Quote struct {
 	PlatformFeesIncluded *int64 `json:"platformFeesIncluded,omitempty"`
 
 	// QuoteID Same as id.
-	QuoteID           string        `json:"quoteId"`
-	RateDetails       RateDetails   `json:"rateDetails"`
-	ReceivingCurrency Currency      `json:"receivingCurrency"`
-	ScaChallenge      *ScaChallenge `json:"scaChallenge,omitempty"`
-	SendingCurrency   Currency      `json:"sendingCurrency"`
+	QuoteID           string      `json:"quoteId"`
+	RateDetails       RateDetails `json:"rateDetails"`
+	ReceivingCurrency Currency    `json:"receivingCurrency"`
+
+	// RemittanceInformation What the beneficiary reads about the payment.
+	RemittanceInformation *string       `json:"remittanceInformation,omitempty"`
+	ScaChallenge          *ScaChallenge `json:"scaChallenge,omitempty"`
+	SendingCurrency       Currency      `json:"sendingCurrency"`
 
 	// Source Source of the funds.
 	Source PaymentSource `json:"source"`
@@ -21238,6 +22005,9 @@ type QuoteStatus string
 
 // QuoteAuthorizationRequest defines model for QuoteAuthorizationRequest.
 type QuoteAuthorizationRequest struct {
+	// ChallengeID Id of the scaChallenge that is answered. With it an answer that arrives twice, such as after two clicks, is 409 the second time. Without it the second one answers the next challenge, and counts as a failed attempt.
+	ChallengeID *string `json:"challengeId,omitempty"`
+
 	// Code Code that the customer has received. In the sandbox every code is 123456.
 	Code *string `json:"code,omitempty"`
 
@@ -21306,6 +22076,9 @@ type QuoteRequest struct {
 
 	// PurposeOfPayment Purpose of the payment. Required for payments to accounts in India and Nigeria.
 	PurposeOfPayment *QuoteRequestPurposeOfPayment `json:"purposeOfPayment,omitempty"`
+
+	// RemittanceInformation What the beneficiary reads about the payment, on the rails that carry a text. Without it they carry your description.
+	RemittanceInformation *string `json:"remittanceInformation,omitempty"`
 
 	// ScaFactor Factor with which the payer will authorise the payment, if it has to. Defaults to the first that it has. TOTP is not accepted for payments.
 	ScaFactor *QuoteRequestScaFactor `json:"scaFactor,omitempty"`
@@ -21414,6 +22187,18 @@ type RealtimeFundingQuoteSourceSourceType string
 
 // RealtimeFundingSource Just-in-time funding.
 type RealtimeFundingSource struct {
+	// AccountHolderName Name of the payer. This and the following are present once money was received, as far as the bank or partner has said them.
+	AccountHolderName *string `json:"accountHolderName,omitempty"`
+
+	// AccountIdentifier Number of the account that it came from, or its address: the last characters.
+	AccountIdentifier *string `json:"accountIdentifier,omitempty"`
+
+	// BankIdentifier BIC of the payer's bank, or its number in the payment system.
+	BankIdentifier *string `json:"bankIdentifier,omitempty"`
+
+	// BankName Name of the payer's bank.
+	BankName *string `json:"bankName,omitempty"`
+
 	// CryptoNetwork Blockchain that a stablecoin is paid on.
 	CryptoNetwork *string `json:"cryptoNetwork,omitempty"`
 
@@ -21423,9 +22208,33 @@ type RealtimeFundingSource struct {
 	// CustomerID Customer who pays. Omitted if your platform pays.
 	CustomerID *string `json:"customerId,omitempty"`
 
+	// EndToEndID Id that the payer has given to the payment.
+	EndToEndID *string `json:"endToEndId,omitempty"`
+
+	// OnChainTransaction Transfer on a blockchain, once it is known.
+	OnChainTransaction *struct {
+		// Network The blockchain. LAYER2 is Spark.
+		Network RealtimeFundingSourceOnChainTransactionNetwork `json:"network"`
+
+		// TransactionHash Hash of the transaction on the blockchain.
+		TransactionHash string `json:"transactionHash"`
+	} `json:"onChainTransaction,omitempty"`
+
+	// PaymentRail Payment rail on which it was received.
+	PaymentRail *string `json:"paymentRail,omitempty"`
+
+	// RemittanceInformation What the payer wrote.
+	RemittanceInformation *string `json:"remittanceInformation,omitempty"`
+
 	// SourceType Type of this object.
 	SourceType RealtimeFundingSourceSourceType `json:"sourceType"`
+
+	// TraceNumber Id of the payment in the payment system.
+	TraceNumber *string `json:"traceNumber,omitempty"`
 }
+
+// RealtimeFundingSourceOnChainTransactionNetwork The blockchain. LAYER2 is Spark.
+type RealtimeFundingSourceOnChainTransactionNetwork string
 
 // RealtimeFundingSourceSourceType Type of this object.
 type RealtimeFundingSourceSourceType string
@@ -21699,6 +22508,7 @@ type ReceiverLookupResponse struct {
 
 	// SupportedCurrencies Currencies that the receiver accepts, preferred currency first.
 	SupportedCurrencies []ReceivingCurrency `json:"supportedCurrencies"`
+	UmaInvoice          *LookedUpInvoice    `json:"umaInvoice,omitempty"`
 }
 
 // ReceivingCurrency defines model for ReceivingCurrency.
@@ -21929,6 +22739,10 @@ type ReconciliationDetailsFormat string
 type ReconciliationInstructions struct {
 	// Reference Reference in the memo of the payment.
 	Reference string `json:"reference"`
+
+	// TransactionHash Hash of the transfer on a blockchain, as in onChainTransaction of the source or destination, which replaces it.
+	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
+	TransactionHash *string `json:"transactionHash,omitempty"`
 }
 
 // ReconciliationRun defines model for ReconciliationRun.
@@ -22550,13 +23364,38 @@ type SandboxFundRequest struct {
 	Amount int64 `json:"amount"`
 }
 
+// SandboxOriginator defines model for SandboxOriginator.
+type SandboxOriginator struct {
+	// AccountHolderName Name of the payer.
+	AccountHolderName *string `json:"accountHolderName,omitempty"`
+
+	// AccountIdentifier Number of the payer's account. Transactions show the last characters.
+	AccountIdentifier *string `json:"accountIdentifier,omitempty"`
+
+	// BankIdentifier BIC of the payer's bank, or its number in the payment system.
+	BankIdentifier *string `json:"bankIdentifier,omitempty"`
+
+	// BankName Name of the payer's bank.
+	BankName *string `json:"bankName,omitempty"`
+
+	// EndToEndID Id that the payer has given to the payment.
+	EndToEndID *string `json:"endToEndId,omitempty"`
+
+	// RemittanceInformation What the payer wrote.
+	RemittanceInformation *string `json:"remittanceInformation,omitempty"`
+
+	// TraceNumber Id of the payment in the payment system.
+	TraceNumber *string `json:"traceNumber,omitempty"`
+}
+
 // SandboxSendRequest defines model for SandboxSendRequest.
 type SandboxSendRequest struct {
 	// CurrencyAmount Amount of the payment, in the smallest unit. Required for an account. Defaults to the exact amount of the quote; send another amount to test an incorrect payment.
 	CurrencyAmount *int64 `json:"currencyAmount,omitempty"`
 
 	// CurrencyCode Currency of the payment: the sending currency of the quote, or the currency of the account.
-	CurrencyCode string `json:"currencyCode"`
+	CurrencyCode string             `json:"currencyCode"`
+	Originator   *SandboxOriginator `json:"originator,omitempty"`
 
 	// QuoteID Id of the quote to pay. Required unless reference is given.
 	QuoteID *string `json:"quoteId,omitempty"`
@@ -23337,6 +24176,12 @@ type Transaction struct {
 	// PaymentInstructions Ways to fund the transaction just in time.
 	PaymentInstructions *[]PaymentInstructions `json:"paymentInstructions,omitempty"`
 
+	// PaymentRail OUTGOING only: payment rail of the payout, as of the destination.
+	PaymentRail *string `json:"paymentRail,omitempty"`
+
+	// PendingReason PENDING and PROCESSING only: why the payment waits for somebody. COMPLIANCE_REVIEW: an operator of the service reviews it before it leaves. COUNTERPARTY_INFORMATION_REQUIRED: approve it with receiverCustomerInfo, which the sending institution requires.
+	PendingReason *TransactionPendingReason `json:"pendingReason,omitempty"`
+
 	// PlatformCustomerID Your id for the customer. Empty for transactions of your platform.
 	PlatformCustomerID string `json:"platformCustomerId"`
 
@@ -23344,8 +24189,11 @@ type Transaction struct {
 	PlatformFees *int64 `json:"platformFees,omitempty"`
 
 	// QuoteID Id of the quote of the transaction.
-	QuoteID     *string      `json:"quoteId,omitempty"`
-	RateDetails *RateDetails `json:"rateDetails,omitempty"`
+	QuoteID *string `json:"quoteId,omitempty"`
+
+	// RailSelectionMode OUTGOING to a bank account or mobile wallet only: whether the service has chosen the payment rail, or your request. Omitted for payments of before September 2026.
+	RailSelectionMode *TransactionRailSelectionMode `json:"railSelectionMode,omitempty"`
+	RateDetails       *RateDetails                  `json:"rateDetails,omitempty"`
 
 	// ReceiptDeliveryConfirmedAt Time at which you have given the payer a receipt, as you have confirmed it.
 	ReceiptDeliveryConfirmedAt *time.Time     `json:"receiptDeliveryConfirmedAt,omitempty"`
@@ -23359,6 +24207,9 @@ type Transaction struct {
 	// RejectionReason FAILED only, of an incoming payment that was not approved: why, in words. It is the reason that your platform gave, or what its approval lacked.
 	RejectionReason *string `json:"rejectionReason,omitempty"`
 
+	// RemittanceInformation OUTGOING only: what the beneficiary reads about the payment, as you have given it.
+	RemittanceInformation *string `json:"remittanceInformation,omitempty"`
+
 	// RequestedReceiverCustomerInfoFields Only in the INCOMING_PAYMENT.PENDING webhook: information about the receiver that the sending institution requires and the service does not have.
 	RequestedReceiverCustomerInfoFields *[]CustomerInfoField `json:"requestedReceiverCustomerInfoFields,omitempty"`
 
@@ -23368,6 +24219,9 @@ type Transaction struct {
 
 	// SettledAt Time the beneficiary received the funds. Absent before.
 	SettledAt *time.Time `json:"settledAt,omitempty"`
+
+	// SettlementTimelineSeconds OUTGOING only: seconds from createdAt to expectedSettlementAt.
+	SettlementTimelineSeconds *int64 `json:"settlementTimelineSeconds,omitempty"`
 
 	// Source Source of the funds.
 	Source PaymentSource `json:"source"`
@@ -23391,6 +24245,12 @@ type TransactionDirection string
 
 // TransactionFailureReason FAILED only: reason of the failure. SCA_NOT_COMPLETED: the payer has not authorised the payment before its quote expired; no money has moved. PAYOUT_RETURNED: the bank of the beneficiary returned it. ACCOUNT_INVALID: the account does not exist, or is closed. ACCOUNT_CANNOT_RECEIVE: the account does not take it. COMPLIANCE_REJECTED: a bank or partner refused it because of the law. QUOTE_RATE_UNAVAILABLE: a partner that converts has no rate any more. COLLECTION_FAILED: the external account of a transfer in could not be debited. PAY_REQUEST_FAILED: your platform rejected an incoming payment. LIMIT_EXCEEDED: the money arrived when a limit of the operator was used up, and is refunded. USER_CANCELLATION: it was cancelled before it had left, by you or by the user.
 type TransactionFailureReason string
+
+// TransactionPendingReason PENDING and PROCESSING only: why the payment waits for somebody. COMPLIANCE_REVIEW: an operator of the service reviews it before it leaves. COUNTERPARTY_INFORMATION_REQUIRED: approve it with receiverCustomerInfo, which the sending institution requires.
+type TransactionPendingReason string
+
+// TransactionRailSelectionMode OUTGOING to a bank account or mobile wallet only: whether the service has chosen the payment rail, or your request. Omitted for payments of before September 2026.
+type TransactionRailSelectionMode string
 
 // TransactionStatus Status of the transaction. PENDING: awaiting funding. PENDING_AUTHORIZATION: the payer has to authorise it, with POST /quotes/{quoteId}/authorize. PROCESSING: being delivered. COMPLETED: delivered. FAILED: not delivered. EXPIRED: not funded in time. A COMPLETED transaction becomes FAILED if the beneficiary's bank returns the payment.
 type TransactionStatus string
@@ -23436,10 +24296,19 @@ type TransferOutDestination struct {
 // TransferOutRequest defines model for TransferOutRequest.
 type TransferOutRequest struct {
 	// Amount Amount, in the smallest unit of the currency.
-	Amount      int64                    `json:"amount"`
-	Destination TransferOutDestination   `json:"destination"`
-	Source      InternalAccountReference `json:"source"`
+	Amount      int64                  `json:"amount"`
+	Destination TransferOutDestination `json:"destination"`
+
+	// PurposeOfPayment Purpose of the payment, for partners that ask for it.
+	PurposeOfPayment *TransferOutRequestPurposeOfPayment `json:"purposeOfPayment,omitempty"`
+
+	// RemittanceInformation What the beneficiary reads about the payment, on the rails that carry a text.
+	RemittanceInformation *string                  `json:"remittanceInformation,omitempty"`
+	Source                InternalAccountReference `json:"source"`
 }
+
+// TransferOutRequestPurposeOfPayment Purpose of the payment, for partners that ask for it.
+type TransferOutRequestPurposeOfPayment string
 
 // Translation defines model for Translation.
 type Translation struct {
@@ -23989,6 +24858,80 @@ type UmaAddressSource struct {
 
 // UmaAddressSourceSourceType Type of this object.
 type UmaAddressSourceSourceType string
+
+// UmaInvoice defines model for UmaInvoice.
+type UmaInvoice struct {
+	Amount CurrencyAmount `json:"amount"`
+
+	// CreatedAt Time the invoice was issued or arrived here.
+	CreatedAt time.Time `json:"createdAt"`
+
+	// ExpiresAt Time from which it can no longer be paid.
+	ExpiresAt time.Time `json:"expiresAt"`
+
+	// ID Id of the invoice.
+	ID string `json:"id"`
+
+	// Invoice The invoice, for a link (uma://…) or a QR code, and to look it up: GET /receiver/uma/{invoice}.
+	Invoice string `json:"invoice"`
+
+	// ReceiverCustomerID Id of your customer who is paid. Omitted if another provider has issued the invoice.
+	ReceiverCustomerID *string `json:"receiverCustomerId,omitempty"`
+
+	// ReceiverUmaAddress UMA address of who is paid.
+	ReceiverUmaAddress string `json:"receiverUmaAddress"`
+
+	// SenderCustomerID Id of your customer who is asked to pay, or has a quote.
+	SenderCustomerID *string `json:"senderCustomerId,omitempty"`
+
+	// SenderUmaAddress UMA address of who is asked to pay. Omitted if anybody may.
+	SenderUmaAddress *string `json:"senderUmaAddress,omitempty"`
+
+	// Status Status. PENDING: it can be paid. PROCESSING: a quote or a payment of it is under way. PAID: it was paid, which is possible once. EXPIRED: it can no longer be paid.
+	Status UmaInvoiceStatus `json:"status"`
+
+	// TransactionID Id of its last payment.
+	TransactionID *string `json:"transactionId,omitempty"`
+}
+
+// UmaInvoiceStatus Status. PENDING: it can be paid. PROCESSING: a quote or a payment of it is under way. PAID: it was paid, which is possible once. EXPIRED: it can no longer be paid.
+type UmaInvoiceStatus string
+
+// UmaInvoiceListResponse defines model for UmaInvoiceListResponse.
+type UmaInvoiceListResponse struct {
+	// Data Items of the page.
+	Data []UmaInvoice `json:"data"`
+
+	// HasMore Whether there are more items.
+	HasMore bool `json:"hasMore"`
+
+	// NextCursor Cursor of the next page. Only if hasMore is true.
+	NextCursor *string `json:"nextCursor,omitempty"`
+
+	// TotalCount Total number of items on all pages: exact up to 10,000, unless totalCountIsMinimum is true.
+	TotalCount *int64 `json:"totalCount,omitempty"`
+
+	// TotalCountIsMinimum Only if true: there are at least totalCount items, and counting stopped because there are more than 10,000 or the filter leaves out too many.
+	TotalCountIsMinimum *bool `json:"totalCountIsMinimum,omitempty"`
+}
+
+// UmaInvoiceRequest defines model for UmaInvoiceRequest.
+type UmaInvoiceRequest struct {
+	// Amount Amount that the customer receives, in the smallest unit of the currency.
+	Amount int64 `json:"amount"`
+
+	// Currency Currency that the customer receives.
+	Currency string `json:"currency"`
+
+	// CustomerID Id of the customer who is paid.
+	CustomerID string `json:"customerId"`
+
+	// ExpiresAt Time from which the invoice can no longer be paid, from a minute to 30 days ahead. Default: a day.
+	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
+
+	// SenderUmaAddress UMA address of who is asked to pay. The invoice is sent to that provider. Omit it if anybody may pay.
+	SenderUmaAddress *string `json:"senderUmaAddress,omitempty"`
+}
 
 // UmaProvider defines model for UmaProvider.
 type UmaProvider struct {
@@ -26864,6 +27807,33 @@ type CreateTransferOutParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// ListUmaInvoicesParams defines parameters for ListUmaInvoices.
+type ListUmaInvoicesParams struct {
+	// Limit Maximum number of items to return.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor Cursor of the page: nextCursor of the previous page.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// SortOrder Sort order by creation time: asc is oldest first.
+	SortOrder *ListUmaInvoicesParamsSortOrder `form:"sortOrder,omitempty" json:"sortOrder,omitempty"`
+
+	// ReceiverCustomerID Id of your customer who is paid.
+	ReceiverCustomerID *string `form:"receiverCustomerId,omitempty" json:"receiverCustomerId,omitempty"`
+
+	// SenderCustomerID Id of your customer who is asked to pay, or has a quote.
+	SenderCustomerID *string `form:"senderCustomerId,omitempty" json:"senderCustomerId,omitempty"`
+}
+
+// ListUmaInvoicesParamsSortOrder defines parameters for ListUmaInvoices.
+type ListUmaInvoicesParamsSortOrder string
+
+// CreateUmaInvoiceParams defines parameters for CreateUmaInvoice.
+type CreateUmaInvoiceParams struct {
+	// IdempotencyKey Unique key of the request, such as a new UUID. A request with the same key runs only once; repeating it returns the first response, with the header Idempotent-Replayed: true. Responses are stored for 7 days.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // GetAvailableUmaProvidersParams defines parameters for GetAvailableUmaProviders.
 type GetAvailableUmaProvidersParams struct {
 	// Limit Maximum number of items to return.
@@ -27238,6 +28208,9 @@ type CreateTransferInJSONRequestBody = TransferInRequest
 
 // CreateTransferOutJSONRequestBody defines body for CreateTransferOut for application/json ContentType.
 type CreateTransferOutJSONRequestBody = TransferOutRequest
+
+// CreateUmaInvoiceJSONRequestBody defines body for CreateUmaInvoice for application/json ContentType.
+type CreateUmaInvoiceJSONRequestBody = UmaInvoiceRequest
 
 // CreateVerificationJSONRequestBody defines body for CreateVerification for application/json ContentType.
 type CreateVerificationJSONRequestBody = VerificationRequest
@@ -43213,6 +44186,17 @@ type ClientInterface interface {
 
 	CreateTransferOut(ctx context.Context, params *CreateTransferOutParams, body CreateTransferOutJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListUmaInvoices request
+	ListUmaInvoices(ctx context.Context, params *ListUmaInvoicesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateUmaInvoiceWithBody request with any body
+	CreateUmaInvoiceWithBody(ctx context.Context, params *CreateUmaInvoiceParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	CreateUmaInvoice(ctx context.Context, params *CreateUmaInvoiceParams, body CreateUmaInvoiceJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetUmaInvoice request
+	GetUmaInvoice(ctx context.Context, umaInvoiceID string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetAvailableUmaProviders request
 	GetAvailableUmaProviders(ctx context.Context, params *GetAvailableUmaProvidersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -46801,6 +47785,54 @@ func (c *Client) CreateTransferOutWithBody(ctx context.Context, params *CreateTr
 
 func (c *Client) CreateTransferOut(ctx context.Context, params *CreateTransferOutParams, body CreateTransferOutJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewCreateTransferOutRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) ListUmaInvoices(ctx context.Context, params *ListUmaInvoicesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListUmaInvoicesRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) CreateUmaInvoiceWithBody(ctx context.Context, params *CreateUmaInvoiceParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateUmaInvoiceRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) CreateUmaInvoice(ctx context.Context, params *CreateUmaInvoiceParams, body CreateUmaInvoiceJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateUmaInvoiceRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+func (c *Client) GetUmaInvoice(ctx context.Context, umaInvoiceID string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetUmaInvoiceRequest(c.Server, umaInvoiceID)
 	if err != nil {
 		return nil, err
 	}
@@ -61097,6 +62129,197 @@ func NewCreateTransferOutRequestWithBody(server string, params *CreateTransferOu
 	return req, nil
 }
 
+// NewListUmaInvoicesRequest generates requests for ListUmaInvoices
+func NewListUmaInvoicesRequest(server string, params *ListUmaInvoicesParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/uma-invoices")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.SortOrder != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "sortOrder", *params.SortOrder, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.ReceiverCustomerID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "receiverCustomerId", *params.ReceiverCustomerID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.SenderCustomerID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "senderCustomerId", *params.SenderCustomerID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateUmaInvoiceRequest calls the generic CreateUmaInvoice builder with application/json body
+func NewCreateUmaInvoiceRequest(server string, params *CreateUmaInvoiceParams, body CreateUmaInvoiceJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateUmaInvoiceRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewCreateUmaInvoiceRequestWithBody generates requests for CreateUmaInvoice with any type of body
+func NewCreateUmaInvoiceRequestWithBody(server string, params *CreateUmaInvoiceParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/uma-invoices")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetUmaInvoiceRequest generates requests for GetUmaInvoice
+func NewGetUmaInvoiceRequest(server string, umaInvoiceID string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "umaInvoiceId", umaInvoiceID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/uma-invoices/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewGetAvailableUmaProvidersRequest generates requests for GetAvailableUmaProviders
 func NewGetAvailableUmaProvidersRequest(server string, params *GetAvailableUmaProvidersParams) (*http.Request, error) {
 	var err error
@@ -62735,6 +63958,17 @@ type ClientWithResponsesInterface interface {
 	CreateTransferOutWithBodyWithResponse(ctx context.Context, params *CreateTransferOutParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateTransferOutResponse, error)
 
 	CreateTransferOutWithResponse(ctx context.Context, params *CreateTransferOutParams, body CreateTransferOutJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateTransferOutResponse, error)
+
+	// ListUmaInvoicesWithResponse request
+	ListUmaInvoicesWithResponse(ctx context.Context, params *ListUmaInvoicesParams, reqEditors ...RequestEditorFn) (*ListUmaInvoicesResponse, error)
+
+	// CreateUmaInvoiceWithBodyWithResponse request with any body
+	CreateUmaInvoiceWithBodyWithResponse(ctx context.Context, params *CreateUmaInvoiceParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateUmaInvoiceResponse, error)
+
+	CreateUmaInvoiceWithResponse(ctx context.Context, params *CreateUmaInvoiceParams, body CreateUmaInvoiceJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateUmaInvoiceResponse, error)
+
+	// GetUmaInvoiceWithResponse request
+	GetUmaInvoiceWithResponse(ctx context.Context, umaInvoiceID string, reqEditors ...RequestEditorFn) (*GetUmaInvoiceResponse, error)
 
 	// GetAvailableUmaProvidersWithResponse request
 	GetAvailableUmaProvidersWithResponse(ctx context.Context, params *GetAvailableUmaProvidersParams, reqEditors ...RequestEditorFn) (*GetAvailableUmaProvidersResponse, error)
@@ -67937,6 +69171,7 @@ type CreateQuoteResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	JSON201      *Quote
+	JSON202      *Quote
 }
 
 // Status returns HTTPResponse.Status
@@ -69213,6 +70448,96 @@ func (r CreateTransferOutResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r CreateTransferOutResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListUmaInvoicesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	JSON200      *UmaInvoiceListResponse
+}
+
+// Status returns HTTPResponse.Status
+func (r ListUmaInvoicesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListUmaInvoicesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListUmaInvoicesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type CreateUmaInvoiceResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	JSON201      *UmaInvoice
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateUmaInvoiceResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateUmaInvoiceResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateUmaInvoiceResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetUmaInvoiceResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	JSON200      *UmaInvoice
+}
+
+// Status returns HTTPResponse.Status
+func (r GetUmaInvoiceResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetUmaInvoiceResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetUmaInvoiceResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -72188,6 +73513,41 @@ func (c *ClientWithResponses) CreateTransferOutWithResponse(ctx context.Context,
 		return nil, err
 	}
 	return ParseCreateTransferOutResponse(rsp)
+}
+
+// ListUmaInvoicesWithResponse request returning *ListUmaInvoicesResponse
+func (c *ClientWithResponses) ListUmaInvoicesWithResponse(ctx context.Context, params *ListUmaInvoicesParams, reqEditors ...RequestEditorFn) (*ListUmaInvoicesResponse, error) {
+	rsp, err := c.ListUmaInvoices(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListUmaInvoicesResponse(rsp)
+}
+
+// CreateUmaInvoiceWithBodyWithResponse request with arbitrary body returning *CreateUmaInvoiceResponse
+func (c *ClientWithResponses) CreateUmaInvoiceWithBodyWithResponse(ctx context.Context, params *CreateUmaInvoiceParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateUmaInvoiceResponse, error) {
+	rsp, err := c.CreateUmaInvoiceWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateUmaInvoiceResponse(rsp)
+}
+
+func (c *ClientWithResponses) CreateUmaInvoiceWithResponse(ctx context.Context, params *CreateUmaInvoiceParams, body CreateUmaInvoiceJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateUmaInvoiceResponse, error) {
+	rsp, err := c.CreateUmaInvoice(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateUmaInvoiceResponse(rsp)
+}
+
+// GetUmaInvoiceWithResponse request returning *GetUmaInvoiceResponse
+func (c *ClientWithResponses) GetUmaInvoiceWithResponse(ctx context.Context, umaInvoiceID string, reqEditors ...RequestEditorFn) (*GetUmaInvoiceResponse, error) {
+	rsp, err := c.GetUmaInvoice(ctx, umaInvoiceID, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetUmaInvoiceResponse(rsp)
 }
 
 // GetAvailableUmaProvidersWithResponse request returning *GetAvailableUmaProvidersResponse
@@ -76978,6 +78338,13 @@ func ParseCreateQuoteResponse(rsp *http.Response) (*CreateQuoteResponse, error) 
 		}
 		response.JSON201 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest Quote
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
 	}
 
 	return response, nil
@@ -78032,6 +79399,84 @@ func ParseCreateTransferOutResponse(rsp *http.Response) (*CreateTransferOutRespo
 			return nil, err
 		}
 		response.JSON201 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListUmaInvoicesResponse parses an HTTP response from a ListUmaInvoicesWithResponse call
+func ParseListUmaInvoicesResponse(rsp *http.Response) (*ListUmaInvoicesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListUmaInvoicesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest UmaInvoiceListResponse
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCreateUmaInvoiceResponse parses an HTTP response from a CreateUmaInvoiceWithResponse call
+func ParseCreateUmaInvoiceResponse(rsp *http.Response) (*CreateUmaInvoiceResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateUmaInvoiceResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest UmaInvoice
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetUmaInvoiceResponse parses an HTTP response from a GetUmaInvoiceWithResponse call
+func ParseGetUmaInvoiceResponse(rsp *http.Response) (*GetUmaInvoiceResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetUmaInvoiceResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest UmaInvoice
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
 
 	}
 
