@@ -107,8 +107,8 @@ func transferOutScenarios() []scenario {
 			balances: map[string][]int64{"USD": {20_000, 15_000}},
 		}
 		if len(c.kinds) == len(back) {
-			row.finalFields = object{"status": "FAILED", "failureReason": cmp.Or(refusalReasons[c.end], "COUNTERPARTY_POST_TX_FAILED"), "refund.status": "COMPLETED",
-				"refund.reason": "TRANSACTION_FAILED", "refund.amount.amount": 5000, "refund.amount.currency.code": "USD"}
+			row.finalFields = object{"status": "FAILED", "failureReason": cmp.Or(refusalReasons[c.end], "COUNTERPARTY_POST_TX_FAILED"),
+				"refund.status": "COMPLETED", "refund.reason": "TRANSACTION_FAILED", "refund.amount.amount": 5000, "refund.amount.currency.code": "USD"}
 			row.balances = map[string][]int64{"USD": {20_000, 15_000, 20_000}}
 		}
 		rows = append(rows, row)

@@ -177,12 +177,9 @@ func (t Transaction) ExemptedBy(e sca.Exemption, euros money.Amount, now time.Ti
 // checkAuthorized returns a fault if the event moves money that the payer has not authorised. Every decision passes here, so that
 // none goes around it.
 func (t Transaction) checkAuthorized(event Event) error {
-	switch event {
-	case Fund, Execute, Collect:
-		if t.Authorization == AuthorizationRequired {
-			return errNotRunnable("Not authorized", "The payer of "+t.ID.String()+" has not authorised it. Do so with POST "+
-				"/quotes/{quoteId}/authorize before the quote expires.")
-		}
+	if moves := event == Fund || event == Execute || event == Collect; moves && t.Authorization == AuthorizationRequired {
+		return errNotRunnable("Not authorized", "The payer of "+t.ID.String()+" has not authorised it. Do so with POST "+
+			"/quotes/{quoteId}/authorize before the quote expires.")
 	}
 	return nil
 }

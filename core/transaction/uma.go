@@ -97,7 +97,7 @@ func (t Transaction) receiveInvoiced(r Receipt, p Parties, now time.Time) (Decis
 	case !waits && !lapsed:
 		return Decision{Transaction: t, Postings: r.Surplus(), Next: StepSendBack}, nil
 	case r.Amount != t.Pricing.Sent || t.CheckParties(p) != nil:
-		return t.refundInvoiced(r, now), nil
+		return t.refundInvoiced(r, now), nil //nolint:nilerr // what must not be credited is refunded
 	}
 	t.fundedBy(r)
 	settled := t.nextUpdateTime(now)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"reflect"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -124,11 +125,11 @@ var errorTexts = map[string]string{
 
 func (d *description) operation(id, tag, summary, text string, body *huma.RequestBody, success *huma.Response,
 	errors ...string) *huma.Operation {
-	status := "200"
+	status := http.StatusOK
 	if len(success.Content) == 0 {
-		status = "204"
+		status = http.StatusNoContent
 	}
-	responses := map[string]*huma.Response{status: success}
+	responses := map[string]*huma.Response{strconv.Itoa(status): success}
 	for _, e := range errors {
 		responses[e] = d.response(Problem{}, errorTexts[e])
 		if e == "429" || e == "503" {

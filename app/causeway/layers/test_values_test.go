@@ -25,7 +25,7 @@ var sandboxAdapters = regexp.MustCompile(`^adapters/[a-z]+/sandbox$`)
 // testValue matches the values that select an outcome in the sandbox: the last digits of an
 // account or of a person's or business's identifier, a UMA address, or a wallet credential.
 var testValue = regexp.MustCompile(
-	`^(00[1-79]|10[2-7]|\$?(success\.(usd|eur|mxn)|pending\.long\.usd|fail\.compliance\.usd)(@.*)?|sandbox-valid-.*|000000)$`)
+	`^(00[1-79]|10[2-7]|20[1-5]|\$?(success\.(usd|eur|mxn)|pending\.long\.usd|fail\.compliance\.usd)(@.*)?|sandbox-valid-.*|000000)$`)
 
 // checkTestValues returns the uses of test values outside the sandbox packages.
 func checkTestValues(tree fs.FS, module string) ([]string, error) {

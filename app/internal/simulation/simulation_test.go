@@ -88,7 +88,7 @@ func TestSimulation_ReachesEveryOutcome(t *testing.T) {
 			t.Errorf("no %s", outcome)
 		}
 	}
-	if n := seeds["refund because of LIMIT_EXCEEDED"]; n < 10 {
+	if n := seeds["refund because of LIMIT_EXCEEDED"]; n < 5 {
 		t.Errorf("%d runs refund because of LIMIT_EXCEEDED", n)
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"causeway/core/period"
 	"causeway/core/platform"
 	"causeway/core/quote"
+	"causeway/core/recurring"
 	"causeway/core/transaction"
 	"causeway/core/wallet"
 	"causeway/ledger"
@@ -511,6 +512,11 @@ type closedMonth struct {
 
 func (u *tx) LockPeriods(_ context.Context, p ident.Platform) (period.Calendar, error) {
 	return u.calendars[p], nil
+}
+
+// RecurringAdjustments implements accounting.RecurringStore: there are none.
+func (u *tx) RecurringAdjustments(context.Context, ident.Platform) ([]recurring.Adjustment, error) {
+	return nil, nil
 }
 
 // BooksSettings returns the defaults: no month needs a month-end run to be closed.
