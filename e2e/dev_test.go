@@ -194,6 +194,13 @@ func TestDemo_RepeatsAgainstRunningServer(t *testing.T) {
 			t.Errorf("the demo on the running server:\n%s", output)
 		}
 		p.get("/config").wantStatus(200).wantValues(map[string]any{"webhookEndpoint": hooks.url})
+		europe := mustRunCommand(t, nil, "demo", "--europe", "--data", folder)
+		for _, shown := range []string{"status  PROCESSING", "INVALID_INPUT: code", "EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED",
+			"travelRule.proofMethod       WALLET_SIGNATURE", "= 3.50 USD", "trusted  true", "Done in"} {
+			if !strings.Contains(europe, shown) {
+				t.Errorf("the demo of Europe does not show %q:\n%s", shown, europe)
+			}
+		}
 	}
 }
 

@@ -12,12 +12,16 @@ import (
 type demoCommand struct {
 	cli.DatabaseFlags
 	serviceFlags
+	Europe bool `help:"Show what the law of the European Union asks of payments: logins, proofs, owners of wallets."`
 }
 
 func (d demoCommand) Run(ctx context.Context, env *cli.Env) error {
 	c, err := d.credentials(d.Data)
 	if err != nil {
 		return err
+	}
+	if d.Europe {
+		return newEuropeDemo(c, env.Out).run(ctx)
 	}
 	return runDemo(ctx, c, d.database(), env.Out)
 }

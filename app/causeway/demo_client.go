@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -71,11 +72,28 @@ func (c *demoClient) call(ctx context.Context, method, path, body string) (apiRe
 	if err := response.Err(method, path); err != nil {
 		return apiResponse{}, err
 	}
+	if response.Status == http.StatusNoContent {
+		return apiResponse{}, nil
+	}
 	document, err := apiclient.ParseJSON(response.Body)
 	if err != nil {
 		return apiResponse{}, fmt.Errorf("the response to %s %s is not JSON: %w", method, path, err)
 	}
 	return apiResponse{document}, nil
+}
+
+// refused makes a POST request that the service has to refuse with a code, and shows its message.
+func (c *demoClient) refused(ctx context.Context, path, body, code string) error {
+	_, err := c.post(ctx, path, body)
+	var refusal *apiclient.Error
+	switch {
+	case err == nil:
+		return fmt.Errorf("POST %s was accepted, and has to be refused with %s", path, code)
+	case !errors.As(err, &refusal) || refusal.Code != code:
+		return err
+	}
+	c.screen.writeText(margin+"  ", refusal.Code+": "+refusal.Message)
+	return nil
 }
 
 // apiResponse is the JSON body of a response or a webhook.

@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -142,9 +141,7 @@ func signers(seed []byte) map[string]signer {
 	segwit, _ := bitcoin.WitnessAddress("bc", hash)
 	all := map[string]signer{
 		"EVM": {account.EthereumWallet, "USDC", ethereum.FormatAddress(address), "", func(message string) string {
-			digest := ethereum.Keccak256([]byte("\x19Ethereum Signed Message:\n" + strconv.Itoa(len(message)) + message))
-			compact := ecdsa.SignCompact(key, digest[:], false)
-			return "0x" + hex.EncodeToString(append(compact[1:], compact[0]))
+			return ethereum.SignMessage(key, message)
 		}},
 	}
 	for name, c := range map[string]struct {

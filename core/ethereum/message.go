@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/decred/dcrd/dcrec/secp256k1/v4"
 	"github.com/decred/dcrd/dcrec/secp256k1/v4/ecdsa"
 )
 
@@ -26,10 +27,21 @@ func MessageSigner(message, signature string) (Address, error) {
 	if v != 27 && v != 28 {
 		return Address{}, errMessageSignature
 	}
-	hash := Keccak256([]byte("\x19Ethereum Signed Message:\n"+strconv.Itoa(len(message))), []byte(message))
+	hash := messageHash(message)
 	key, _, err := ecdsa.RecoverCompact(append([]byte{v}, raw[:length-1]...), hash[:])
 	if err != nil {
 		return Address{}, errMessageSignature
 	}
 	return AddressOf([33]byte(key.SerializeCompressed()))
+}
+
+// SignMessage returns what personal_sign (EIP-191) answers for a message: 0x and the hexadecimal digits of r, s and v.
+func SignMessage(key *secp256k1.PrivateKey, message string) string {
+	hash := messageHash(message)
+	compact := ecdsa.SignCompact(key, hash[:], false)
+	return "0x" + hex.EncodeToString(append(compact[1:], compact[0]))
+}
+
+func messageHash(message string) Hash {
+	return Keccak256([]byte("\x19Ethereum Signed Message:\n"+strconv.Itoa(len(message))), []byte(message))
 }
