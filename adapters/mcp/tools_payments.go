@@ -113,7 +113,8 @@ var paymentTools = []tool{
 			{name: "description", kind: text, maxLength: 500, description: "A note about the payment, for the platform's records."},
 			{name: "purposeOfPayment", kind: text, description: "Purpose, required for some countries.",
 				enum: []string{"GIFT", "SELF", "GOODS_OR_SERVICES", "EDUCATION", "HEALTH_OR_MEDICAL", "REAL_ESTATE_PURCHASE", "TAX_PAYMENT",
-					"LOAN_PAYMENT", "UTILITY_BILL", "DONATION", "TRAVEL", "OTHER"}},
+					"LOAN_PAYMENT", "UTILITY_BILL", "DONATION", "TRAVEL", "FAMILY_SUPPORT", "SALARY_PAYMENT",
+					"OTHER"}},
 			{name: "senderCustomerInfo", kind: object, open: true, description: "Only for a UMA address: what its lookup requires about the " +
 				"sender, as texts by field name."},
 		},

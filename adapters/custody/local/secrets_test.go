@@ -187,7 +187,7 @@ func TestCustody_ShowsNothingPrivate(t *testing.T) {
 			show(result, err, s.Custody)
 		}
 	}
-	if len(private) != 3*10 || shown.Len() == 0 {
+	if len(private) != 3*12 || shown.Len() == 0 {
 		t.Fatalf("%d private values, %d characters were shown", len(private), shown.Len())
 	}
 	for _, secret := range private {

@@ -225,9 +225,9 @@ func TestPayments_CountsBesideFilter(t *testing.T) {
 	// the end says so.
 	s := newSite(t).fill().as(person.Grant{Role: person.Viewer})
 	for query, want := range map[string]string{
-		"":                            "*all|pending 0|processing 0|completed 1|failed 1|expired 0",
-		"status=FAILED&type=OUTGOING": "all|pending 0|processing 0|completed 1|*failed 1|expired 0",
-		"currency=USD&after=x":        "*all|pending 0+|processing 0+|completed 1+|failed 1+|expired 0+",
+		"":                            "*all|pending 0|pending authorization 0|processing 0|completed 1|failed 1|expired 0",
+		"status=FAILED&type=OUTGOING": "all|pending 0|pending authorization 0|processing 0|completed 1|*failed 1|expired 0",
+		"currency=USD&after=x":        "*all|pending 0+|pending authorization 0+|processing 0+|completed 1+|failed 1+|expired 0+",
 	} {
 		got := s.get(base + "/payments?" + query)
 		var names []string
