@@ -44,8 +44,8 @@ var recordTools = []tool{
 		path: agentPath + "/transactions", permissions: []string{viewTransactions},
 		description: "Lists the customer's transactions, newest first, including those that others started.",
 		arguments: []field{
-			{name: "status", kind: text, enum: []string{"CREATED", "PENDING", "PENDING_AUTHORIZATION", "PROCESSING", "COMPLETED", "REJECTED", "FAILED", "REFUNDED",
-				"EXPIRED"}, description: "Only those with this status."},
+			{name: "status", kind: text, enum: []string{"CREATED", "PENDING", "PENDING_AUTHORIZATION", "PROCESSING", "COMPLETED",
+				"REJECTED", "FAILED", "REFUNDED", "EXPIRED"}, description: "Only those with this status."},
 			{name: "type", kind: text, enum: []string{"INCOMING", "OUTGOING"}, description: "Only those in this direction."},
 			{name: "accountIdentifier", kind: text, description: "Only those from or to this account id or UMA address."},
 			{name: "reference", kind: text, description: "Only the one with this payment reference."},
