@@ -123,8 +123,11 @@ var eraseRecords = []struct {
 	{`DELETE FROM invitations WHERE platform_id = $1 AND inviter_id = $2`, func(*customer.Erased) *int { return new(int) }},
 	{
 		`UPDATE invitations SET invitee_uma = regexp_replace(invitee_uma, '^[^@]+', '$erased'), first_name = '' WHERE invitee_platform_id = $1 AND invitee_id = $2`, func(*customer.Erased) *int { return new(int) }},
-	{`DELETE FROM uma_invoices WHERE platform_id = $1 AND (receiver_id = $2 OR sender_id = $2)`,
+	{`DELETE FROM uma_invoices WHERE platform_id = $1 AND (receiver_id = $2 OR sender_id = $2 AND transaction_id IS NULL)`,
 		func(*customer.Erased) *int { return new(int) }},
+	// That they were paid is kept, so that nobody pays them again.
+	{`UPDATE uma_invoices SET sender_id = NULL, content = CASE WHEN receiver_id IS NULL THEN '' ELSE content END
+		WHERE platform_id = $1 AND sender_id = $2`, func(*customer.Erased) *int { return new(int) }},
 	{erasePayers, func(*customer.Erased) *int { return new(int) }},
 	{releasePayers, func(*customer.Erased) *int { return new(int) }},
 	{eraseActions, func(*customer.Erased) *int { return new(int) }},

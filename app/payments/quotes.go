@@ -126,11 +126,9 @@ func (s *Service) newQuoteCommand(ctx context.Context, r quote.Request, claim *p
 		}
 		command.receiver = &receiver
 		if !receiver.Invoice.IsZero() {
-			invoice, err := s.unpaidInvoice(ctx, r.Platform, receiver.Invoice)
-			if err != nil {
-				return nil, asConflict(err)
+			if command.umaInvoice, err = s.quotedInvoice(ctx, r.Platform, receiver.Invoice); err != nil {
+				return nil, err
 			}
-			command.umaInvoice = invoice.Invoice.ID
 		}
 		if receiver.UMA != nil && r.Destination.UMA != "" {
 			if err := s.requestInvoice(ctx, command); err != nil {
@@ -193,12 +191,16 @@ func (s *Service) createQuotes(ctx context.Context, commands []*quoteCommand) ([
 			if !c.request.Agent.IsZero() {
 				err = c.evaluate(agents, t, err, writes)
 			}
-			if err == nil && c.receiver != nil && !c.receiver.Invoice.IsZero() {
-				err = asConflict(writes.claim(ctx, tx, c.receiver.Invoice, t))
-			}
 			var challenge *sca.Asked
+			exempted := len(payers.authorized)
 			if err == nil {
 				t, challenge, err = payers.begin(ctx, t, parties[i], c.request.Factor)
+			}
+			// Last, because a quote that is refused must not be the payment of its invoice.
+			if err == nil && c.receiver != nil && !c.receiver.Invoice.IsZero() {
+				if err = asConflict(writes.claim(ctx, tx, c.receiver.Invoice, t)); err != nil {
+					payers.authorized = payers.authorized[:exempted]
+				}
 			}
 			results[i].Value, results[i].Err = created.Of(t), err
 			results[i].Value.Challenge = challenge

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/core/customer"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/transaction"
@@ -66,24 +67,45 @@ func (s *Service) unpaidInvoice(ctx context.Context, p ident.Platform, id ident.
 
 // issuedInvoice returns the invoice that a pay request pays, which must ask for just that; the zero one if it pays none. A payment of it
 // that has lapsed before may have been paid all the same, without being reported yet: the node says so.
-func (s *Service) issuedInvoice(ctx context.Context, node ports.Lightning, p ident.Platform, in UMAPayRequest) (uma.KeptInvoice, error) {
+func (s *Service) issuedInvoice(ctx context.Context, node ports.Lightning, to customer.Customer, in UMAPayRequest) (uma.KeptInvoice, error) {
 	if in.Invoice == uuid.Nil {
 		return uma.KeptInvoice{}, nil
 	}
 	var id ident.UMAInvoice
 	id.SetUUID(in.Invoice)
-	kept, err := s.unpaidInvoice(ctx, p, id)
-	if fault.Is(err, fault.NotFound) || err == nil && kept.Receiver != in.Receiver {
+	kept, err := s.unpaidInvoice(ctx, to.Platform, id)
+	if fault.Is(err, fault.NotFound) || err == nil && (kept.Receiver != in.Receiver || kept.To != to.ID) {
 		err = uma.Refuse(uma.InvalidInvoice, "there is no such UMA invoice")
 	}
 	if err == nil {
 		err = kept.CheckAsk(in.Ask, in.Sender, s.Clock.Now())
 	}
-	if err != nil || kept.Payment.IsZero() {
-		return kept, err
-	}
-	if err = node.CancelInvoice(ctx, kept.Payment.UUID()); fault.Is(err, fault.Conflict) {
-		err = uma.Refuse(uma.InvalidInvoice, "the UMA invoice was paid")
+	if err == nil {
+		err = checkLapsed(ctx, node, kept)
 	}
 	return kept, err
+}
+
+// checkLapsed asks the node whether the last payment of an invoice has come after all.
+func checkLapsed(ctx context.Context, node ports.Lightning, kept uma.KeptInvoice) error {
+	if kept.Payment.IsZero() {
+		return nil
+	}
+	err := node.CancelInvoice(ctx, kept.Payment.UUID())
+	if fault.Is(err, fault.Conflict) {
+		err = uma.Refuse(uma.InvalidInvoice, "the UMA invoice was paid")
+	}
+	return err
+}
+
+// quotedInvoice returns the id of the UMA invoice that a quote of a platform pays.
+func (s *Service) quotedInvoice(ctx context.Context, p ident.Platform, id ident.UMAInvoice) (uuid.UUID, error) {
+	kept, err := s.unpaidInvoice(ctx, p, id)
+	if err == nil && !kept.To.IsZero() && s.Lightning != nil { // other providers may have been asked to pay it too
+		var node ports.Lightning
+		if node, err = s.Lightning.LightningFor(ctx, p); err == nil {
+			err = checkLapsed(ctx, node, kept)
+		}
+	}
+	return kept.Invoice.ID, asConflict(err)
 }

@@ -91,7 +91,7 @@ func (s *Service) InvoiceUMAPayment(ctx context.Context, on platform.Platform, i
 			return UMAInvoice{}, err
 		}
 	}
-	issued, err := s.issuedInvoice(ctx, node, on.ID, in)
+	issued, err := s.issuedInvoice(ctx, node, *to, in)
 	if err != nil {
 		return UMAInvoice{}, err
 	}

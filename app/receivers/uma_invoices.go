@@ -230,7 +230,7 @@ func (s *Service) lookupInvoice(ctx context.Context, p ident.Platform, text stri
 	}
 	var receiver ports.Counterparty
 	switch {
-	case own != nil && (!isKept || kept.Text != text):
+	case own != nil && (!isKept || kept.Text != text || kept.To != own.ID):
 		return LookupResult{}, refusedInvoice(errors.New("the UMA invoice was not issued by this platform"))
 	case own != nil:
 		receiver, err = s.findReceiver(ctx, request, invoice.Receiver)

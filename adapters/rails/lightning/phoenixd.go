@@ -222,7 +222,17 @@ func (c *phoenixd) addInvoice(ctx context.Context, order invoiceOrder) (string, 
 	return made.Request, err
 }
 
-func (c *phoenixd) cancelInvoice(context.Context, Hash) error { return errCannotCancel }
+// cancelInvoice says whether an invoice was paid; phoenixd cancels none.
+func (c *phoenixd) cancelInvoice(ctx context.Context, hash Hash) error {
+	var p phoenixdIncoming
+	switch err := c.call(ctx, http.MethodGet, "/payments/incoming/"+hash.String(), nil, &p); {
+	case err != nil:
+		return err
+	case p.Paid:
+		return errSettled
+	}
+	return errCannotCancel
+}
 
 // about describes the node. Its network has the name of its chain.
 func (c *phoenixd) about(ctx context.Context) (about, error) {

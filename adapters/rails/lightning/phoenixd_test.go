@@ -172,9 +172,19 @@ func TestCancelInvoice_PhoenixdCannot(t *testing.T) {
 	if err := mine.CancelInvoice(t.Context(), littleID(5, 1)); !fault.Is(err, fault.NotImplemented) {
 		t.Errorf("an open one: %v", err)
 	}
+	paid, err := mine.Invoice(t.Context(), w.request(2, 100))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !w.node.Pay(paid.Request, 0) {
+		t.Fatal("it was not paid")
+	}
 	w.clock.Advance(time.Hour)
 	if err := mine.CancelInvoice(t.Context(), littleID(5, 1)); err != nil {
 		t.Errorf("an expired one: %v", err)
+	}
+	if err := mine.CancelInvoice(t.Context(), littleID(5, 2)); !fault.Is(err, fault.Conflict) {
+		t.Errorf("one that was paid, and is not reported yet: %v", err)
 	}
 }
 

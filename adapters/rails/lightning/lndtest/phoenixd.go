@@ -48,6 +48,7 @@ func (n *Node) PhoenixdHandler(g Gate) http.Handler {
 	handle("GET /payments/outgoingbyhash/{hash}", false, n.outgoingByHash)
 	handle("GET /payments/outgoing", false, n.listOutgoing)
 	handle("GET /payments/incoming", false, n.listIncoming)
+	handle("GET /payments/incoming/{hash}", false, n.incomingByHash)
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "Unknown endpoint (check api doc)", http.StatusNotFound)
 	})
@@ -228,15 +229,31 @@ func (n *Node) listOutgoing(w http.ResponseWriter, r *http.Request) {
 	listed(w, r, all, false)
 }
 
+func (i *invoice) describeIncoming() map[string]any {
+	return map[string]any{"subType": "lightning", "paymentHash": hex.EncodeToString(i.hash[:]), "preimage": "00", "externalId": i.memo,
+		"invoice": i.request, "isPaid": i.state == "SETTLED", "isExpired": false, "requestedSat": i.milliSatoshis / 1000,
+		"receivedSat": (i.paid - i.kept) / 1000, "fees": i.kept, "completedAt": i.ended, "createdAt": i.ended}
+}
+
+func (n *Node) incomingByHash(w http.ResponseWriter, r *http.Request) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, i := range n.invoices {
+		if hex.EncodeToString(i.hash[:]) == r.PathValue("hash") {
+			write(w, i.describeIncoming())
+			return
+		}
+	}
+	http.Error(w, "Not found", http.StatusNotFound)
+}
+
 func (n *Node) listIncoming(w http.ResponseWriter, r *http.Request) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	all := map[int64]any{}
 	for _, i := range n.invoices {
 		if i.state == "SETTLED" {
-			all[i.ended] = map[string]any{"subType": "lightning", "paymentHash": hex.EncodeToString(i.hash[:]), "preimage": "00",
-				"externalId": i.memo, "invoice": i.request, "isPaid": true, "isExpired": false, "requestedSat": i.milliSatoshis / 1000,
-				"receivedSat": (i.paid - i.kept) / 1000, "fees": i.kept, "completedAt": i.ended, "createdAt": i.ended}
+			all[i.ended] = i.describeIncoming()
 		}
 	}
 	listed(w, r, all, true)
