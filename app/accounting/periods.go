@@ -219,6 +219,11 @@ func (s *Periods) change(ctx context.Context, tx Tx, c foureyes.Change, a period
 		return Month{}, period.ConfirmFirst(month, period.Month{})
 	}
 	done = Month{Month: month, State: next.State(month), Changes: []period.Change{change}}
+	if a == period.SoftClose && !calendar.Started() { // earlier months are closed with it
+		if err := s.checkRecurringBefore(ctx, tx, c.Platform, calendar, month); err != nil {
+			return Month{}, err
+		}
+	}
 	if a == period.Close {
 		if err := s.checkRecurring(ctx, tx, c.Platform, calendar, month); err != nil {
 			return Month{}, err

@@ -289,6 +289,17 @@ func (s *Periods) checkRecurring(ctx context.Context, tx Tx, p ident.Platform, c
 	return blocker
 }
 
+// checkRecurringBefore returns CONFLICT if a month before one lacks a recurring adjustment.
+func (s *Periods) checkRecurringBefore(ctx context.Context, tx Tx, p ident.Platform, c period.Calendar, m period.Month) error {
+	due, err := s.dueRecurring(ctx, tx, p, c)
+	for _, d := range due {
+		if d.Month.Before(m) {
+			return s.checkRecurring(ctx, tx, p, c, d.Month)
+		}
+	}
+	return err
+}
+
 // recurringBlocker returns CONFLICT with the first recurring adjustment that a month lacks.
 func (s *Periods) recurringBlocker(ctx context.Context, tx Tx, p ident.Platform, c period.Calendar, m period.Month) (blocker, err error) {
 	due, err := s.dueRecurring(ctx, tx, p, c)

@@ -123,9 +123,12 @@ func (s *Service) attempt(ctx context.Context, environment platform.Environment,
 	}
 	err := s.sendTo(ctx, environment, m)
 	var refused *ports.MessageRefusedError
+	var later *ports.TryLaterError
 	switch {
 	case errors.As(err, &refused):
 		return ports.MailOutcome{Status: ports.MailRefused, Reason: refused.Reason, At: s.Clock.Now()}, nil
+	case errors.As(err, &later) && !now.Add(later.After).Before(m.ExpiresAt):
+		return ports.MailOutcome{Status: ports.MailExpired, Reason: "it could not be sent in time", At: s.Clock.Now()}, nil
 	case err != nil:
 		return ports.MailOutcome{}, fmt.Errorf("send a %s: %w", noun(m.Kind), err)
 	}

@@ -78,6 +78,13 @@ func (v Version) Check(now time.Time) []fault.Field {
 				", which is zero after every posting"})
 		}
 	}
+	if v.Ends() && v.Last.Next() != v.First {
+		bad = append(bad, fault.Field{Field: "last", Message: "must not be before first"})
+	}
+	if v.Reverses && adjustment.MovesHeldMoney() {
+		bad = append(bad, fault.Field{Field: "entries", Message: "must not be on an account of held money if the adjustment is reversed: " +
+			"an accrual is on accounts of income, expense and what is owed"})
+	}
 	earliest := period.MonthOf(now)
 	for range maxMonthsBack {
 		earliest = earliest.Previous()
