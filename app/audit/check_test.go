@@ -60,8 +60,8 @@ func TestCheck_ValidLedger(t *testing.T) {
 			}
 		}
 	}
-	if n := len(report.Rules); n != 36 {
-		t.Errorf("%d rules, want 36", n)
+	if n := len(report.Rules); n != 37 {
+		t.Errorf("%d rules, want 37", n)
 	}
 }
 

@@ -137,6 +137,7 @@ func (w work) settlePayout(t transaction.Transaction, o ports.Outcome) error {
 		if err != nil {
 			return err
 		}
+		submitted.Transaction.InReview = o.InReview
 		if len(submitted.Events) > 0 {
 			w.Update(submitted)
 		}

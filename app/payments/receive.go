@@ -89,6 +89,9 @@ func (w work) receive(r transaction.Receipt, taken ports.SavedReceipt, balances 
 		return t, nil
 	}
 	taken.Parties.OwnershipLimits = w.ownership
+	if c := taken.Parties.Customer; !t.Customer.IsZero() && (c == nil || c.Deleted()) {
+		r.Originator = nil // the data of the customer may have been erased, and nothing would erase this
+	}
 	d, err := t.Receive(r, taken.Parties, w.Now)
 	if err == nil && t.StartsWith(d) && w.limits.Check(&d.Transaction, taken.Parties.Customer) != nil {
 		d, err = t.RefuseFunds(r, w.Now)

@@ -25,7 +25,8 @@ var africa = []TypeSpec{
 		},
 		AnyOf: []string{"iban", "accountNumber", "phoneNumber"}, Identifiers: []string{"iban", "accountNumber", "phoneNumber"},
 		Individual: anyIndividual, Business: anyBusiness,
-		rails: []railOption{{corridor.BankTransfer, "iban"}, {corridor.BankTransfer, "accountNumber"}, {corridor.MobileMoney, "phoneNumber"}},
+		rails: []railOption{{corridor.BankTransfer, "iban"}, {corridor.BankTransfer, "accountNumber"},
+			{corridor.MobileMoney, "phoneNumber !accountNumber !iban"}},
 	},
 	{
 		Type: "GHS_ACCOUNT", Description: "A Ghanaian bank account or mobile wallet.",

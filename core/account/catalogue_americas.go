@@ -40,7 +40,7 @@ var americas = []TypeSpec{
 		},
 		AnyOf: []string{"accountNumber", "phoneNumber"}, Identifiers: []string{"accountNumber", "phoneNumber"},
 		Individual: &BeneficiarySpec{Optional: append([]string{"documentType", "documentNumber"}, individualFields...)}, Business: anyBusiness,
-		rails: []railOption{{corridor.BankTransfer, "accountNumber"}, {corridor.MobileMoney, "phoneNumber"}},
+		rails: []railOption{{corridor.BankTransfer, "accountNumber"}, {corridor.MobileMoney, "phoneNumber !accountNumber"}},
 	},
 	{
 		Type: "GTQ_ACCOUNT", Description: "A Guatemalan bank account.",

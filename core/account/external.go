@@ -173,8 +173,10 @@ func (a External) Fingerprint() string {
 	spec := byName[a.Type]
 	for _, field := range spec.Fields {
 		value := a.Fields[field.Name]
-		// An IBAN or a UPI address identifies an account by itself; the other fields add nothing.
-		alone := (a.Fields["iban"] != "" && field.Name != "iban") || (a.Fields["vpa"] != "" && field.Name != "vpa")
+		// An IBAN identifies an account by itself; the other fields add nothing.
+		// So does the UPI address, unless the bank account beside it is paid too.
+		upi := a.Fields["vpa"] != "" && (a.Fields["accountNumber"] == "" || a.Fields["ifsc"] == "")
+		alone := (a.Fields["iban"] != "" && field.Name != "iban") || (upi && field.Name != "vpa")
 		if !field.InFingerprint || value == "" || alone {
 			continue
 		}

@@ -1,6 +1,7 @@
 package account_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -108,6 +109,30 @@ func TestValidate_RailsDependOnIdentifier(t *testing.T) {
 		if got := newExternal(t, "GHS_ACCOUNT", "GHS", fields).Rails; len(got) != want {
 			t.Errorf("%s: %v", fields, got)
 		}
+	}
+	// The phone number beside a Colombian or Egyptian bank account is not paid.
+	for _, a := range []account.External{
+		newExternal(t, "COP_ACCOUNT", "COP", `{"bankName": "X", "accountNumber": "123456789", "bankAccountType": "SAVINGS",
+			"phoneNumber": "+573001234567"}`),
+		newExternal(t, "EGP_ACCOUNT", "EGP", `{"bankName": "X", "accountNumber": "123456789", "phoneNumber": "+201001234567"}`),
+	} {
+		if !slices.Equal(a.Rails, []corridor.Rail{corridor.BankTransfer}) {
+			t.Errorf("%s is reached by %v", a.Type, a.Rails)
+		}
+	}
+}
+
+func TestFingerprint_OfIndianAccounts(t *testing.T) {
+	t.Parallel()
+	// A UPI address alone identifies an account; beside it a bank account that is paid too does not go unseen.
+	of := func(fields string) string { return newExternal(t, "INR_ACCOUNT", "INR", fields).Fingerprint() }
+	alone := of(`{"vpa": "ana@okbank"}`)
+	if of(`{"vpa": "ana@okbank", "bankName": "X"}`) != alone {
+		t.Error("the name of the bank changes a UPI account")
+	}
+	first := of(`{"vpa": "ana@okbank", "accountNumber": "123456789012", "ifsc": "HDFC0001234"}`)
+	if first == alone || first == of(`{"vpa": "ana@okbank", "accountNumber": "123456789013", "ifsc": "HDFC0001234"}`) {
+		t.Error("another bank account has the same fingerprint")
 	}
 }
 

@@ -98,7 +98,8 @@ type BeneficiarySpec struct {
 	Optional []string
 }
 
-// railOption is a rail and the fields that it requires to reach the account, separated by blanks; empty for none.
+// railOption is a rail and the fields that it requires to reach the account, separated by blanks; empty for none. Of two ways to reach
+// it, ! before a field says that the account must not have it.
 type railOption struct {
 	rail           corridor.Rail
 	requiredFields string

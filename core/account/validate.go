@@ -286,7 +286,10 @@ func (v *validation) checkFieldCombinations(spec TypeSpec, a External) {
 func (s TypeSpec) railsFor(fields map[string]string) []corridor.Rail {
 	var rails []corridor.Rail
 	for _, r := range s.rails {
-		missing := slices.ContainsFunc(strings.Fields(r.requiredFields), func(name string) bool { return fields[name] == "" })
+		missing := slices.ContainsFunc(strings.Fields(r.requiredFields), func(name string) bool {
+			name, without := strings.CutPrefix(name, "!")
+			return (fields[name] == "") != without
+		})
 		only := fields["rail"]
 		if !missing && (only == "" || only == string(r.rail)) && !slices.Contains(rails, r.rail) {
 			rails = append(rails, r.rail)

@@ -173,7 +173,7 @@ func bankRail(rail corridor.Rail) string {
 }
 
 func renderOnChain(hash string, rail corridor.Rail) *onChainTransaction {
-	if hash == "" {
+	if hash == "" || rail.OnChainNetwork() == "" { // of Lightning, for instance
 		return nil
 	}
 	return &onChainTransaction{hash, rail.OnChainNetwork()}
