@@ -200,6 +200,22 @@ func TestRecurring_MonthEndWaits(t *testing.T) {
 	e.checkLedger()
 }
 
+func TestRecurring_FirstSoftCloseWaits(t *testing.T) {
+	t.Parallel()
+	// The first soft close, which closes the months before it too, waits until each of them has its adjustment.
+	e := newEnvWithRent(t, present)
+	e.moveInto(present.Next().Next())
+	err := e.changeRecurringMonth(period.SoftClose, present.Next())
+	if !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "office-rent is not posted") {
+		t.Fatalf("soft-closed: %v", err)
+	}
+	e.postRecurring()
+	if err := e.changeRecurringMonth(period.SoftClose, present.Next()); err != nil {
+		t.Fatal(err)
+	}
+	e.checkLedger()
+}
+
 func TestRecurring_EndedByTwoPersons(t *testing.T) {
 	t.Parallel()
 	// Ending an adjustment, as changing it, is a proposal of its own. What was posted stays.

@@ -47,6 +47,11 @@ func TestVersion_Check(t *testing.T) {
 		"in transit":  {func(v *recurring.Version) { v.Entries[0].Credit = ledger.TransitInternal }, []string{"entries[0]"}},
 		"of customers": {func(v *recurring.Version) { v.Entries[0].Credit = "customers/" + ident.InternalAccount{}.String() },
 			[]string{"entries[0].credit"}},
+		"a last month long before the first": {func(v *recurring.Version) { v.Last = v.First.Previous().Previous() }, []string{"last"}},
+		"an ending":                          {func(v *recurring.Version) { v.Last = v.First.Previous() }, nil},
+		"held money, reversed": {func(v *recurring.Version) { v.Reverses, v.Entries[0].Credit = true, "rails/ACH" },
+			[]string{"entries"}},
+		"held money": {func(v *recurring.Version) { v.Reverses, v.Entries[0].Credit = false, "rails/ACH" }, nil},
 	} {
 		v := accrual(5)
 		c.change(&v)
