@@ -58,8 +58,10 @@ func (p *Pages) showHome(r *request) error {
 	if data.State == stateChange {
 		data.Steps = steps(r)
 		for _, e := range a.Verification.Errors {
-			if key := "found." + string(e.Type); !strings.HasPrefix(string(e.Type), "MISSING_") && !slices.Contains(data.Problems, key) &&
-				!isMissing(r, e) {
+			// What the pages ask for is among the steps; only the provider knows of these two.
+			ofSteps := strings.HasPrefix(string(e.Type), "MISSING_") && e.Type != customer.MissingControlPerson &&
+				e.Type != customer.MissingGoodStandingDocument
+			if key := "found." + string(e.Type); !ofSteps && !slices.Contains(data.Problems, key) && !isMissing(r, e) {
 				data.Problems = append(data.Problems, key)
 			}
 		}

@@ -39,6 +39,8 @@ const (
 	ApplicantCriminalRecord           CheckErrorType = "APPLICANT_CRIMINAL_RECORD"
 	ApplicantRejected                 CheckErrorType = "APPLICANT_REJECTED"
 	MissingBeneficialOwner            CheckErrorType = "MISSING_BENEFICIAL_OWNER"
+	MissingControlPerson              CheckErrorType = "MISSING_CONTROL_PERSON"
+	MissingGoodStandingDocument       CheckErrorType = "MISSING_GOOD_STANDING_DOCUMENT"
 )
 
 // CheckErrorTypes lists every type.
@@ -47,4 +49,5 @@ var CheckErrorTypes = []CheckErrorType{
 	MissingProofOfAddressDocument, MissingIdentityDocument, InvalidDocument, ExpiredDocument, PoorQualityDocument,
 	SuspectedFraudDocument, WrongDocumentType, IncompleteDocument, UnreadableDocument, DocumentVerificationFailed,
 	ApplicantSanctioned, ApplicantFraud, ApplicantCriminalRecord, ApplicantRejected, MissingBeneficialOwner,
+	MissingControlPerson, MissingGoodStandingDocument,
 }

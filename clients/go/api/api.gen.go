@@ -10265,8 +10265,10 @@ const (
 	VerificationErrorTypeINVALIDDOCUMENT                   VerificationErrorType = "INVALID_DOCUMENT"
 	VerificationErrorTypeINVALIDFIELD                      VerificationErrorType = "INVALID_FIELD"
 	VerificationErrorTypeMISSINGBENEFICIALOWNER            VerificationErrorType = "MISSING_BENEFICIAL_OWNER"
+	VerificationErrorTypeMISSINGCONTROLPERSON              VerificationErrorType = "MISSING_CONTROL_PERSON"
 	VerificationErrorTypeMISSINGCONTROLSTRUCTUREDOCUMENT   VerificationErrorType = "MISSING_CONTROL_STRUCTURE_DOCUMENT"
 	VerificationErrorTypeMISSINGFIELD                      VerificationErrorType = "MISSING_FIELD"
+	VerificationErrorTypeMISSINGGOODSTANDINGDOCUMENT       VerificationErrorType = "MISSING_GOOD_STANDING_DOCUMENT"
 	VerificationErrorTypeMISSINGIDENTITYDOCUMENT           VerificationErrorType = "MISSING_IDENTITY_DOCUMENT"
 	VerificationErrorTypeMISSINGLEGALPRESENCEDOCUMENT      VerificationErrorType = "MISSING_LEGAL_PRESENCE_DOCUMENT"
 	VerificationErrorTypeMISSINGOWNERSHIPSTRUCTUREDOCUMENT VerificationErrorType = "MISSING_OWNERSHIP_STRUCTURE_DOCUMENT"
@@ -10300,9 +10302,13 @@ func (e VerificationErrorType) Valid() bool {
 		return true
 	case VerificationErrorTypeMISSINGBENEFICIALOWNER:
 		return true
+	case VerificationErrorTypeMISSINGCONTROLPERSON:
+		return true
 	case VerificationErrorTypeMISSINGCONTROLSTRUCTUREDOCUMENT:
 		return true
 	case VerificationErrorTypeMISSINGFIELD:
+		return true
+	case VerificationErrorTypeMISSINGGOODSTANDINGDOCUMENT:
 		return true
 	case VerificationErrorTypeMISSINGIDENTITYDOCUMENT:
 		return true
