@@ -87,7 +87,7 @@ func TestFundingInstructions_AbroadAndRenamed(t *testing.T) {
 	h.get("/customers/internal-accounts?customerId=" + customer + "&currency=USD").wantStatus(200).wantValues(map[string]any{
 		"data.0.fundingPaymentInstructions.1.accountOrWalletInfo.accountType":    "SWIFT_ACCOUNT",
 		"data.0.fundingPaymentInstructions.1.accountOrWalletInfo.paymentRails.0": "SWIFT",
-		"data.0.fundingPaymentInstructions.1.accountOrWalletInfo.bankAddress":    "1 Main Street, New York, NY 10001, US"})
+		"data.0.fundingPaymentInstructions.1.accountOrWalletInfo.bankAddress":    "1 Sandbox Street, New York, NY 10001, US"})
 
 	h.patch("/customers/"+customer, object{"customerType": "INDIVIDUAL", "fullName": "Ana Lima"}).wantStatus(200)
 

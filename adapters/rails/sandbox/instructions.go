@@ -39,7 +39,7 @@ var bankAccounts = map[money.Currency]map[string]any{
 // swiftAccounts are the same accounts for payers abroad. Their money takes days, so quotes do not offer them.
 var swiftAccounts = map[money.Currency]map[string]any{
 	"USD": {"accountType": "SWIFT_ACCOUNT", "country": "US", "swiftCode": "CAUSUS33XXX", "accountNumber": "4210000017",
-		"bankAddress": "1 Main Street, New York, NY 10001, US", "paymentRails": []string{"SWIFT"}},
+		"bankAddress": "1 Sandbox Street, New York, NY 10001, US", "paymentRails": []string{"SWIFT"}},
 	"EUR": {"accountType": "SWIFT_ACCOUNT", "country": "DE", "swiftCode": "COBADEFFXXX", "iban": "DE89370400440532013000",
 		"bankAddress": "Kaiserstrasse 1, 60311 Frankfurt, DE", "paymentRails": []string{"SWIFT"}},
 }

@@ -38,7 +38,7 @@ func main() {
 		log.Fatalf("quote to %+v", destination)
 	}
 
-	executed, err := api.ExecuteQuoteWithResponse(ctx, quote.Id, &client.ExecuteQuoteParams{})
+	executed, err := api.ExecuteQuoteWithResponse(ctx, quote.Id, &client.ExecuteQuoteParams{}, client.ExecuteQuoteJSONRequestBody{})
 	check(err)
 	if executed.JSON200 == nil {
 		log.Fatalf("execute: %s", executed.Body)

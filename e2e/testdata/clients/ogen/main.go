@@ -50,7 +50,7 @@ func main() {
 		LockedCurrencySide: client.QuoteRequestLockedCurrencySideSENDING, LockedCurrencyAmount: 2500,
 	}, client.CreateQuoteParams{})
 	check(err)
-	quote, ok := created.(*client.Quote)
+	quote, ok := created.(*client.CreateQuoteCreated)
 	if !ok {
 		log.Fatalf("quote: %+v", created)
 	}
@@ -58,7 +58,7 @@ func main() {
 		log.Fatalf("quote to %+v", quote.Destination)
 	}
 
-	executed, err := api.ExecuteQuote(ctx, client.ExecuteQuoteParams{QuoteId: quote.ID})
+	executed, err := api.ExecuteQuote(ctx, client.OptQuoteExecutionRequest{}, client.ExecuteQuoteParams{QuoteId: quote.ID})
 	check(err)
 	if _, ok := executed.(*client.Quote); !ok {
 		log.Fatalf("execute: %+v", executed)
