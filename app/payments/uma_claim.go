@@ -67,7 +67,8 @@ func (s *Service) unpaidInvoice(ctx context.Context, p ident.Platform, id ident.
 
 // issuedInvoice returns the invoice that a pay request pays, which must ask for just that; the zero one if it pays none. A payment of it
 // that has lapsed before may have been paid all the same, without being reported yet: the node says so.
-func (s *Service) issuedInvoice(ctx context.Context, node ports.Lightning, to customer.Customer, in UMAPayRequest) (uma.KeptInvoice, error) {
+func (s *Service) issuedInvoice(ctx context.Context, node ports.Lightning, to customer.Customer, in UMAPayRequest) (
+	uma.KeptInvoice, error) {
 	if in.Invoice == uuid.Nil {
 		return uma.KeptInvoice{}, nil
 	}

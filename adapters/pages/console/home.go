@@ -85,7 +85,8 @@ const chartDays = 7
 
 func (c *Console) showHome(r *request) error {
 	p := r.platform.ID
-	data := homePage{page: c.page(r, "Overview", "home"), Since: c.Clock.Now().Add(-24 * time.Hour).In(r.zone().location).Truncate(time.Minute)}
+	since := c.Clock.Now().Add(-24 * time.Hour).Truncate(time.Minute)
+	data := homePage{page: c.page(r, "Overview", "home"), Since: since.In(r.zone().location)}
 	counts, err := c.Payments.CountTransactions(r.Context(), p, data.Since)
 	if err != nil {
 		return err
