@@ -113,7 +113,7 @@ func (i *isolation) places(op *fuzzOperation) (places []idPlace) {
 		s, _ := schema.(map[string]any)
 		pattern, _ := s["pattern"].(string)
 		kinds := patternTypes(pattern)
-		if kinds == nil {
+		if kinds == nil && !slices.Contains(path, "originator") { // whose account is one of another bank
 			kinds = untypedPlaces[name]
 		}
 		if kinds != nil {
