@@ -39,8 +39,8 @@ func (b *bench) createAgent(ctx context.Context, c *customer, i int) {
 
 // compareAgents compares payouts by the agents of all customers with those of the platform.
 func (b *bench) compareAgents(ctx context.Context) {
-	b.report.compareRates(agents, 3, b.customersSide(ctx, "Payouts/s by the platform", payouts, 0),
-		b.customersSide(ctx, "Payouts/s by agents", agentPayouts, 0), "Agents to platform", goal{})
+	b.report.compareRates(agents, 3, b.customersSide(ctx, "Payouts/s by the platform", payouts, nil),
+		b.customersSide(ctx, "Payouts/s by agents", agentPayouts, nil), "Agents to platform", goal{})
 }
 
 // agentUsage is what an agent has spent.
@@ -54,8 +54,8 @@ const fittingPayments = 200
 
 // measureAgentLimit measures transfers by one agent, and then those that are refused because it has reached its daily limit.
 func (b *bench) measureAgentLimit(ctx context.Context) {
-	c := &b.customers[0]
-	p := phase{part: "agent-hot", name: "transfers by one agent", kind: agentTransfersOut, inFlight: b.inFlight, maxCustomers: 1,
+	c := b.customers[0]
+	p := phase{part: "agent-hot", name: "transfers by one agent", kind: agentTransfersOut, inFlight: b.inFlight, customers: b.customers[:1],
 		warmUp: 2 * time.Second, duration: b.brief()}
 	below := b.runPhase(ctx, p)
 	if below.refused > 0 {

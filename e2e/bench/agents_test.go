@@ -12,14 +12,14 @@ func TestRunWorkers_AgentAtItsLimit(t *testing.T) {
 	// money and waits for no webhook.
 	t.Parallel()
 	b, _ := newFakeBench(t, 3, "agent-hot", nil)
-	c := &b.customers[0]
+	c := b.customers[0]
 	before := b.agentUsage(t.Context(), c)
 	const limit = fittingPayments*rampAmount + rampAmount/2
 	change := kit.Object{"spendingLimits": kit.Object{"dailyLimit": limit}}
 	if err := b.platform.Call(t.Context(), "PATCH", "/agents/"+c.agentID+"/policy", change, nil); err != nil {
 		t.Fatal(err)
 	}
-	p := phase{inFlight: 8, kind: agentTransfersOut, maxCustomers: 1}
+	p := phase{inFlight: 8, kind: agentTransfersOut, customers: b.customers[:1]}
 	all, err := b.runWorkers(t.Context(), p, limitedTo(fittingPayments+100))
 	if err != nil {
 		t.Fatal(err)

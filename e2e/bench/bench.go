@@ -30,7 +30,7 @@ type bench struct {
 	services      []*service     // all that may run
 	stops         []func() error // what stopAll calls after stopping them, in reverse order
 
-	customers      []customer
+	customers      []*customer    // of the platform
 	sizesBefore    []tableSize    // of the tables, before any load
 	done           map[kind]int64 // pieces of work
 	pgbenchURL     string         // of its database, once it is made
@@ -77,12 +77,14 @@ func (b *bench) measureAll(ctx context.Context) {
 	}
 	b.runParts(ctx, []part{
 		{"ramps half", b.measureRamps},
+		{"alone", b.measureAlone},
 		{"payouts agents transfers-out transfers-in concurrency", b.measureOtherLoads},
 		{"hot", b.compareOneAccount},
 		{"agents", b.compareAgents},
 		{"agent-hot", b.measureAgentLimit},
 		{"half", b.measureHalfRate},
 		{"rail", b.compareFewCustomers},
+		{"platforms", b.comparePlatforms},
 		{"quotes", b.measureQuotes},
 	})
 	if b.part != "" || !b.partial() {
@@ -140,12 +142,12 @@ func (b *bench) measureStart(ctx context.Context) {
 // prepare starts everything and creates the customers.
 func (b *bench) prepare(ctx context.Context) {
 	logf("starting Postgres and the service")
-	postgres := pgembed.Options{Dir: filepath.Join(b.folder, "data")}
+	postgres := pgembed.Options{Dir: filepath.Join(b.folder, "data"), Settings: map[string]string{
+		"shared_preload_libraries": "pg_stat_statements", "pg_stat_statements.track_utility": "off"}}
 	var settings []string
 	if b.profileDir != "" {
 		// Counting statements makes everything slower: a run with profiles is not for comparing figures.
-		postgres.Settings = map[string]string{
-			"shared_preload_libraries": "pg_stat_statements", "pg_stat_statements.track": "all"}
+		postgres.Settings["pg_stat_statements.track"], postgres.Settings["pg_stat_statements.track_utility"] = "all", "on"
 		b.pprofAddress = must(kit.FreeAddress())
 		settings = []string{"CAUSEWAY_ADMIN_LISTEN=" + b.pprofAddress}
 	}
@@ -162,6 +164,8 @@ func (b *bench) prepare(ctx context.Context) {
 	b.service.start(ctx)
 	b.meter = newMeter(ctx, b.postgres, b.service.process.PID())
 	b.stops = append(b.stops, func() error { return b.meter.conn.Close(context.Background()) })
+	b.meter.exec(ctx, "CREATE EXTENSION pg_stat_statements")
+	b.trackStatements(ctx, "none")
 	check(sleep(ctx, 3*time.Second))
 	memory := byteSize(must(kit.Memory(b.service.process.PID(), "VmRSS")))
 	b.report.add(memoryAndStart, "Memory of the service at rest, before any load", memory, judge(goalIdleMemory, memory))

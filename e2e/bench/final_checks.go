@@ -111,7 +111,7 @@ func (b *bench) checkTransactions(ctx context.Context) (completed int64) {
 // checkAccountBalances compares every funded account with what was paid in and out.
 func (b *bench) checkAccountBalances(ctx context.Context) {
 	forEach(ctx, int(b.done[deposits]), func(ctx context.Context, i int) {
-		c := &b.customers[i]
+		c := b.customers[i]
 		if _, got := b.platform.usdAccount(ctx, c.id); got != fundingAmount+c.netMoved.Load() {
 			failf("the balance of %s is %d cents; want %d", c.accountID, got, fundingAmount+c.netMoved.Load())
 		}

@@ -14,10 +14,11 @@ import (
 type phase struct {
 	part, name       string // part is the value of --only that selects it; its profiles can be wanted
 	kind             kind
-	inFlight         int     // workers
-	rate             float64 // per second; 0 is as fast as the workers can
-	maxCustomers     int     // 0 is all
+	inFlight         int         // workers
+	rate             float64     // per second; 0 is as fast as the workers can
+	customers        []*customer // nil is all of the platform
 	warmUp, duration time.Duration
+	goal             goal // of the rate, to that of pgbench
 }
 
 // measurement is the result of a phase.
@@ -104,7 +105,10 @@ func (b *bench) runWorkers(ctx context.Context, p phase, next schedule) ([]stepT
 	defer cancel(nil)
 	stall := time.AfterFunc(stallTimeout, func() { cancel(fmt.Errorf("no work has finished for %s", stallTimeout)) })
 	defer stall.Stop()
-	customers := b.customers[:cmp.Or(p.maxCustomers, len(b.customers))]
+	customers := p.customers
+	if customers == nil {
+		customers = b.customers
+	}
 	done := make([][]stepTimes, p.inFlight)
 	var running sync.WaitGroup
 	for i := range done {

@@ -82,7 +82,7 @@ func TestRunWorkers_FewCustomers(t *testing.T) {
 	// Work limited to few customers uses no others.
 	t.Parallel()
 	b, _ := newFakeBench(t, 5, "hot", nil)
-	if _, err := b.runWorkers(t.Context(), phase{inFlight: 3, kind: payouts, maxCustomers: 1}, limitedTo(20)); err != nil {
+	if _, err := b.runWorkers(t.Context(), phase{inFlight: 3, kind: payouts, customers: b.customers[:1]}, limitedTo(20)); err != nil {
 		t.Fatal(err)
 	}
 	for i := range b.customers {

@@ -36,7 +36,7 @@ type options struct {
 }
 
 // partNames are the values of --only.
-var partNames = []string{"start", "rails", "ramps", "concurrency", "half", "rail", "quotes", "payouts", "transfers-out",
+var partNames = []string{"start", "rails", "ramps", "alone", "concurrency", "half", "rail", "platforms", "quotes", "payouts", "transfers-out",
 	"transfers-in", "hot", "agents", "agent-hot", "exports", "standby", "customers", "check", "proof", "reconciliation", "statements",
 	"exchange", "months", "books", "large-ledger", "console"}
 

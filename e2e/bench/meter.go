@@ -69,6 +69,7 @@ const (
 	writes               // transactions that wrote or locked something
 	walBytes
 	walSyncs
+	statementCalls // sent to its database, while they are counted
 	figureCount
 )
 
@@ -84,8 +85,10 @@ func (m *meter) read(ctx context.Context) (r reading) {
 		SELECT (SELECT xact_commit FROM pg_stat_database WHERE datname = $1)::float8,
 		       pg_snapshot_xmax(pg_current_snapshot())::text::float8,
 		       (pg_current_wal_insert_lsn() - '0/0')::float8,
-		       (SELECT wal_sync FROM pg_stat_wal)::float8`, m.database).
-		Scan(&r.figures[commits], &r.figures[writes], &r.figures[walBytes], &r.figures[walSyncs]))
+		       (SELECT wal_sync FROM pg_stat_wal)::float8,
+		       (SELECT coalesce(sum(calls), 0) FROM pg_stat_statements JOIN pg_database ON pg_database.oid = dbid WHERE datname = $1)::float8`,
+		m.database).
+		Scan(&r.figures[commits], &r.figures[writes], &r.figures[walBytes], &r.figures[walSyncs], &r.figures[statementCalls]))
 	r.at = time.Now()
 	r.figures[serviceTime], r.figures[generatorTime] = statOf(m.servicePID).CPUTime(), statOf(os.Getpid()).CPUTime()
 	r.figures[postgresTime] = processTreeCPUSeconds(m.postgresPID)

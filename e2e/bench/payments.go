@@ -88,7 +88,7 @@ func accountOf(c *customer) string {
 type worker struct {
 	*connection
 	receiver  *receiver
-	customers []customer
+	customers []*customer
 }
 
 // stepTimes is when the steps of one piece of work were done.
@@ -102,8 +102,8 @@ type stepTimes struct {
 
 // do does a piece of work for any of the customers, until the webhook that ends its payment.
 func (w *worker) do(ctx context.Context, k kind, due time.Time) stepTimes {
-	s, how, c := stepTimes{due: due}, work[k], &w.customers[rand.IntN(len(w.customers))]
-	w.caller = w.platform
+	s, how, c := stepTimes{due: due}, work[k], w.customers[rand.IntN(len(w.customers))]
+	w.caller = c.platform
 	if how.byAgent {
 		w.caller = c.agent
 	}
@@ -156,7 +156,6 @@ type connection struct {
 	net.Conn
 	responses       *bufio.Reader
 	header          string // of every request
-	platform        caller
 	caller          caller // of the next requests
 	idempotencyKeys bool
 	request, body   bytes.Buffer
@@ -165,13 +164,17 @@ type connection struct {
 // caller is who makes requests.
 type caller struct{ prefix, authorization string } // prefix is that of the paths
 
+// callerOf is who makes the requests of a platform's client.
+func callerOf(c *apiclient.Client) caller {
+	return caller{authorization: "Basic " + base64.StdEncoding.EncodeToString([]byte(c.ClientID+":"+c.ClientSecret))}
+}
+
 // connect connects as a client does. The connection is closed when ctx ends.
 func connect(ctx context.Context, c *apiclient.Client, idempotencyKeys bool) *connection {
 	host := must(url.Parse(c.BaseURL)).Host
 	conn := must((&net.Dialer{Timeout: 5 * time.Second}).DialContext(ctx, "tcp", host))
-	platform := caller{authorization: "Basic " + base64.StdEncoding.EncodeToString([]byte(c.ClientID+":"+c.ClientSecret))}
 	context.AfterFunc(ctx, func() { _ = conn.Close() })
-	return &connection{Conn: conn, responses: bufio.NewReader(conn), platform: platform, caller: platform, idempotencyKeys: idempotencyKeys,
+	return &connection{Conn: conn, responses: bufio.NewReader(conn), caller: callerOf(c), idempotencyKeys: idempotencyKeys,
 		header: " HTTP/1.1\r\nHost: " + host + "\r\nContent-Type: application/json\r\nAuthorization: "}
 }
 

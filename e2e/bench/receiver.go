@@ -64,7 +64,7 @@ func (r *receiver) take(request *http.Request, body []byte) {
 	transaction, _ := textAfter(body, `"transaction":{"id":"Transaction:`)
 	r.mu.Lock()
 	r.events[event]++
-	if r.count++; r.count%sampleEvery == 0 && len(r.samples) < maxSamples {
+	if r.count++; r.count%sampleEvery == 0 && request.URL.Path == sampledPath && len(r.samples) < maxSamples {
 		r.samples = append(r.samples, apiclient.Delivery{Request: request, Body: bytes.Clone(body), ReceivedAt: now})
 	}
 	r.mu.Unlock()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"runtime"
 	"strings"
 	"time"
 )
@@ -26,6 +27,7 @@ var (
 	agents             = newSection("Agents")
 	quotes             = newSection("Quotes")
 	hotRail            = newSection("One hot rail")
+	platforms          = newSection("Three platforms")
 	railsOfProduction  = newSection("Rails of production platforms")
 	exports            = newSection("Exports")
 	readsBeside        = newSection("Reads beside payments")
@@ -154,11 +156,16 @@ type goal struct {
 
 // The goals, for two cores that Postgres, the service and the load share.
 var (
-	goalRampRatio      = atLeast(0.15) // ramps for each pgbench transaction
-	goalCommits        = atMost(8, "") // for each ramp
+	goalPaymentRatio   = atLeast(0.40) // payments for each pgbench transaction
+	goalTransferRatio  = atLeast(0.60)
+	goalFewInFlight    = atLeast(0.20) // as many ramps in flight as pgbench has
+	goalAlone          = atLeast(250)  // ramps per second, one at a time
+	goalStatements     = atMost(20, "")
+	goalCommits        = atMost(5, "")
+	goalQuoteAlone     = under(4*time.Millisecond, "p99 ", "")
+	goalPlatforms      = atLeast(1.30) // of the ramps of one platform
 	goalHotAccount     = atLeast(0.80) // of the payouts from many accounts
 	goalHotRail        = atLeast(0.90) // of the ramps of few customers
-	goalQuote          = under(25*time.Millisecond, "p99 ", "")
 	goalFirstStart     = under(10*time.Second, "", "")
 	goalSecondStart    = under(3*time.Second, "", "")
 	goalIdleMemory     = under(byteSize(60_000_000), "", "")
@@ -173,8 +180,16 @@ var (
 	goalTrialBalance   = under(2*time.Second, "p99 ", "")
 )
 
+// goalQuoteAtHalf is for POST /quotes at half load, on the processors of this machine.
+func goalQuoteAtHalf() goal {
+	if runtime.NumCPU() < 4 {
+		return under(25*time.Millisecond, "p99 ", "")
+	}
+	return under(15*time.Millisecond, "p99 ", "")
+}
+
 func atLeast(limit float64) goal {
-	return goal{fmt.Sprintf("at least %.2f", limit), func(value float64) bool { return value >= limit }}
+	return goal{"at least " + threeDigits(limit), func(value float64) bool { return value >= limit }}
 }
 
 func atMost(limit float64, unit string) goal {

@@ -139,6 +139,7 @@ func (s *service) commit(ctx context.Context, postings []ledger.Posting) {
 // customer is a customer with a bitcoin wallet, and if payments need one an account with money.
 type customer struct {
 	id, walletID string
+	platform     caller
 
 	accountID, bankID string       // its account in dollars here, and its bank account
 	netMoved          atomic.Int64 // cents, by payouts and transfers
@@ -153,29 +154,45 @@ const fundingAmount = 100_000_000_000
 
 const maxSetupConnections = 16
 
-// createCustomers sets the platform's webhook endpoint and creates the customers, each with a
-// wallet. If payments need it, each gets a bank account and money in its account in dollars, and an agent.
-func (b *bench) createCustomers(ctx context.Context) {
-	logf("creating %d customers", b.customerCount)
-	p := b.platform
+// The paths of webhooks: those of the platform, and those of which none is kept.
+const sampledPath, unsampledPath = "/webhooks", "/unsampled"
+
+// receiveWebhooks sets a platform's webhook endpoint and returns the secret that signs them.
+func (b *bench) receiveWebhooks(ctx context.Context, p platform, path string) (secret string) {
 	var created struct{ Secret string }
 	check(p.Call(ctx, "POST", "/webhook-secrets", nil, &created))
-	b.webhookSecret = created.Secret
-	endpoint := "http://" + b.receiver.listener.Addr().String() + "/webhooks"
+	endpoint := "http://" + b.receiver.listener.Addr().String() + path
 	check(p.Call(ctx, "PATCH", "/config", kit.Object{"webhookEndpoint": endpoint}, nil))
-	b.customers = make([]customer, b.customerCount)
-	if b.needsFundedAccounts() {
-		b.done[deposits] = int64(b.customerCount)
-	}
-	forEach(ctx, b.customerCount, func(ctx context.Context, i int) {
-		c := &b.customers[i]
-		c.id = p.create(ctx, "/customers", kit.CustomerBody())
+	return created.Secret
+}
+
+// createCustomersOf creates customers of a platform, each with a wallet.
+func (b *bench) createCustomersOf(ctx context.Context, p platform, n int) []*customer {
+	logf("creating %d customers", n)
+	customers := make([]*customer, n)
+	forEach(ctx, n, func(ctx context.Context, i int) {
+		c := &customer{platform: callerOf(p.Client), id: p.create(ctx, "/customers", kit.CustomerBody())}
 		c.walletID = p.create(ctx, "/customers/external-accounts", kit.WalletBody(c.id, ""))
-		if b.needsFundedAccounts() {
-			c.bankID = p.create(ctx, "/customers/external-accounts", kit.USAccountBody(c.id, "555"))
-			c.accountID, _ = p.usdAccount(ctx, c.id)
-			p.fund(ctx, c.accountID, fundingAmount)
-		}
+		customers[i] = c
+	})
+	return customers
+}
+
+// createCustomers sets the platform's webhook endpoint and creates its customers. If payments need it, each gets a bank account and
+// money in its account in dollars, and an agent.
+func (b *bench) createCustomers(ctx context.Context) {
+	p := b.platform
+	b.webhookSecret = b.receiveWebhooks(ctx, p, sampledPath)
+	b.customers = b.createCustomersOf(ctx, p, b.customerCount)
+	if !b.needsFundedAccounts() {
+		return
+	}
+	b.done[deposits] = int64(b.customerCount)
+	forEach(ctx, b.customerCount, func(ctx context.Context, i int) {
+		c := b.customers[i]
+		c.bankID = p.create(ctx, "/customers/external-accounts", kit.USAccountBody(c.id, "555"))
+		c.accountID, _ = p.usdAccount(ctx, c.id)
+		p.fund(ctx, c.accountID, fundingAmount)
 		if b.needsAgents() {
 			b.createAgent(ctx, c, i)
 		}
