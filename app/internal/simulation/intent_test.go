@@ -68,9 +68,7 @@ func (w *world) startIntent() {
 	} else {
 		next = w.newIntent()
 	}
-	if stored, exists := w.responses[next.key()]; exists {
-		// As the HTTP adapter does before it calls a use case.
-		next.id, next.err = ident.Transaction{}, &ports.Replay{Status: stored.Status, Body: stored.Body}
+	if w.replayed(next) { // as the HTTP adapter does before it calls a use case
 		w.learn(next)
 		return
 	}
@@ -145,6 +143,9 @@ func (w *world) learn(i *intent) {
 		}
 		w.waiting = append(w.waiting, i)
 		return
+	case isFault && !i.keyless && w.replayed(i): // as the HTTP adapter does after an error: another process may have carried it out
+		w.learn(i)
+		return
 	case isFault:
 		w.record("client learns of %d: %v", i.number, i.err)
 		return
@@ -159,6 +160,15 @@ func (w *world) learn(i *intent) {
 		i.succeeded(i.id)
 		i.succeeded = nil
 	}
+}
+
+// replayed replaces the result of a request by the response that is stored under its key, and reports whether there is one.
+func (w *world) replayed(i *intent) bool {
+	stored, exists := w.responses[i.key()]
+	if exists {
+		i.id, i.err = ident.Transaction{}, &ports.Replay{Status: stored.Status, Body: stored.Body}
+	}
+	return exists
 }
 
 // newIntent makes a client want something new.
