@@ -22,7 +22,8 @@ func TestReport(t *testing.T) {
 	r.add(mainFigure, "Commits of one", "5.01", judge(goalCommits, 5.01))
 	r.add(quotes, "Quotes only, per second, 128 in flight", 1700.4)
 	r.add(agents, "Transfers/s refused after it reached the limit", 3100.4)
-	r.add(payments, transfersOut, 128, "**2000**", "0.308", l, latency{}, "`POST /transfer-out` "+l.String(), l, judge(goalTransferRatio, 0.308))
+	r.add(payments, transfersOut, 128, "**2000**", "0.308", l, latency{}, "`POST /transfer-out` "+l.String(), l,
+		judge(goalTransferRatio, 0.308))
 	r.add(exports, "`GET /ledger/export?format=csv`", 5*time.Second, byteSize(220_000_000), formatRate(530_000, 5*time.Second),
 		memoryGrowth{90_000_000, 110_000_000}, judge(goalExportMemory, byteSize(20_000_000)))
 	r.add(customerStatements, "html", l, byteSize(243_000))
