@@ -165,9 +165,6 @@ func ParseReconciliation(s string) (Reconciliation, error)   { return Parse[reco
 func ParseBreak(s string) (Break, error)                     { return Parse[breakKind](s) }
 func ParseAgent(s string) (Agent, error)                     { return Parse[agentKind](s) }
 func ParseRequestLog(s string) (RequestLog, error)           { return Parse[requestLogKind](s) }
-func ParseSCACredential(s string) (SCACredential, error)     { return Parse[scaCredentialKind](s) }
-func ParseSCAChallenge(s string) (SCAChallenge, error)       { return Parse[scaChallengeKind](s) }
-func ParseUMAInvoice(s string) (UMAInvoice, error)           { return Parse[umaInvoiceKind](s) }
 func ParseSCAReset(s string) (SCAReset, error)               { return Parse[scaResetKind](s) }
 
 // NewWebhook and the functions after it return a new id of their type.
