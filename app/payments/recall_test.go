@@ -26,6 +26,8 @@ type askingRail struct {
 	*env
 	outcome ports.Outcome
 	left    map[string]bool // by kind and id
+	// meanwhile happens once, while the rail answers.
+	meanwhile func()
 }
 
 func (a *askingRail) Send(ctx context.Context, payouts []ports.Payout) []ports.Outcome {
@@ -56,6 +58,10 @@ func (a *askingRail) ask(ctx context.Context, keys []ports.RailPaymentKey) []por
 			departures[i].MayBeSent() {
 			outcomes[i], a.left[string(key.Kind)+" "+key.ID.String()] = a.outcome, true
 		}
+	}
+	if meanwhile := a.meanwhile; meanwhile != nil {
+		a.meanwhile = nil
+		meanwhile()
 	}
 	return outcomes
 }
@@ -242,6 +248,26 @@ func TestRecall_AfterThePayoutLeft(t *testing.T) {
 				t.Errorf("owed is %+v, want %d", owed, tt.owed)
 			}
 		})
+	}
+}
+
+func TestRecall_TwoProcessesAskAboutTheRefund(t *testing.T) {
+	t.Parallel()
+	// The partner refuses a refund whose money was taken back, and two processes have asked at the same time. The first answer pays
+	// what is owed; the second one says nothing else, so that nobody has to ask the partner.
+	e := newRecallEnv(t)
+	e.pay("in-1", 40_00)
+	e.runDue(t)
+	e.recall("in-1")
+	e.adapter.meanwhile = func() { e.news(t, e.quoted.Transaction) }
+
+	e.settle(ports.Outcome{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed})
+
+	if e.adapter.meanwhile != nil || len(e.adapter.left) != 1 || e.state() != "FAILED (refund COMPLETED)" {
+		t.Errorf("%v left, and the payment is %s", e.adapter.left, e.state())
+	}
+	if found := e.contradictions(t, e.quoted.Transaction); len(found) != 0 {
+		t.Errorf("%+v", found)
 	}
 }
 

@@ -136,11 +136,21 @@ func (w work) settleAnswer(a answers, t transaction.Transaction) error {
 	switch {
 	case !final || end == "" || kind.CompareEnds(end, reported) == rail.Repeats:
 	case kind == rail.Refund:
-		w.compare(a.call, latest, o, rail.Said{})
+		w.decideAtWrite(func(ctx context.Context, tx Tx) error { return w.compareRefund(ctx, tx, a.call, latest, o) })
 	default:
 		w.Enqueue(t.Platform, transaction.StepCallAgain, t.ID.UUID())
 	}
 	return nil
+}
+
+// compareRefund compares an answer about a refund with how it has ended. One whose money was taken back has paid what is owed for that,
+// so that the rail may have refused it.
+func (w work) compareRefund(ctx context.Context, tx Tx, call ports.RailCall, t transaction.Transaction, o ports.Outcome) error {
+	_, takenBack, err := tx.LockReceivableOf(ctx, t.Platform, t.ID)
+	if err == nil && !takenBack {
+		w.compare(call, t, o, rail.Said{})
+	}
+	return err
 }
 
 // settleWith is settle that calls begin before it decides.
