@@ -174,7 +174,8 @@ func TestExchange_LateCommitAboveSnapshotXmax(t *testing.T) {
 func TestExchange_TailAdvances(t *testing.T) {
 	t.Parallel()
 	// Without concurrent writers, a read begins after the events read before, even while a
-	// long-running reader keeps all deleted rows from being vacuumed.
+	// long-running reader keeps all deleted rows from being vacuumed. The id of a transaction that
+	// this needs is that of one that records a result, or of a read once the tail is far behind.
 	h := newTestEnv(t)
 	reader := h.connect()
 	if _, err := reader.Exec(context.Background(), "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM webhook_queue"); err != nil {
@@ -187,28 +188,57 @@ func TestExchange_TailAdvances(t *testing.T) {
 	}
 	defer s.Close()
 	mustClaim(t, s, p)
-	if err := Append(context.Background(), h.connect(), h.newRows(p, 5, 1, 10)); err != nil {
-		t.Fatal(err)
-	}
-	var inFlight []int64
+	appender, last := h.connect(), 0
 	tail := s.(*session).watermarks[p]
-	ticks := time.NewTicker(5 * time.Millisecond)
-	defer ticks.Stop()
-	// other tests on the server hold transactions open for moments
-	for deadline := time.Now().Add(3 * time.Minute); time.Now().Before(deadline); {
-		due, err := s.Exchange(context.Background(), h.now, nil, []ports.WebhookFetch{{Platform: p, Fresh: 10, InFlight: inFlight}})
+	var inFlight []ports.QueuedWebhook
+	read := func(results ...ports.WebhookResult) {
+		t.Helper()
+		fetch := ports.WebhookFetch{Platform: p, Fresh: 10}
+		for _, q := range inFlight {
+			fetch.InFlight = append(fetch.InFlight, q.Seq)
+		}
+		due, err := s.Exchange(context.Background(), h.now, results, []ports.WebhookFetch{fetch})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, q := range due[0].Fresh {
-			inFlight = append(inFlight, q.Seq)
-		}
-		if len(inFlight) == 5 && tail.tail == inFlight[4] {
-			return
-		}
-		<-ticks.C
+		inFlight = append(inFlight, due[0].Fresh...)
 	}
-	t.Fatalf("the tail stays at %d: %+v", tail.tail, tail)
+	append5 := func() {
+		t.Helper()
+		if err := Append(context.Background(), appender, h.newRows(p, 5, 1, 10)); err != nil {
+			t.Fatal(err)
+		}
+		read()
+		if last += 5; len(inFlight) != last {
+			t.Fatalf("%d events are read; want %d", len(inFlight), last)
+		}
+	}
+	ticks := time.NewTicker(5 * time.Millisecond)
+	defer ticks.Stop()
+	awaitTail := func() {
+		t.Helper()
+		// other tests on the server hold transactions open for moments
+		for deadline := time.Now().Add(3 * time.Minute); tail.tail != inFlight[last-1].Seq; <-ticks.C {
+			if read(); time.Now().After(deadline) {
+				t.Fatalf("the tail stays at %d: %+v", tail.tail, tail)
+			}
+		}
+	}
+
+	append5()
+	read()
+	if tail.untilXID != 0 {
+		t.Fatalf("a read has asked for an id: %+v", tail)
+	}
+	read(ports.WebhookResult{Event: inFlight[0], Outcome: ports.WebhookSettled,
+		Attempt: &event.Attempt{AttemptedAt: h.now, Outcome: event.Accepted}})
+	awaitTail()
+
+	if _, err := appender.Exec(context.Background(), "SELECT nextval('webhook_event_seq') FROM generate_series(1, $1)", maxLag); err != nil {
+		t.Fatal(err)
+	}
+	append5()
+	awaitTail()
 }
 
 func TestRedeliver_Batches(t *testing.T) {

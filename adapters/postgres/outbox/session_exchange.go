@@ -22,7 +22,7 @@ func (s *session) Exchange(ctx context.Context, now time.Time, results []ports.W
 			if !owned {
 				return nil, fmt.Errorf("read the events of %s: the platform is not owned by this session", fetch.Platform)
 			}
-			queueNewEvents(batch, fetch, m, &due[i])
+			queueNewEvents(batch, fetch, m, len(results) > 0, &due[i])
 		}
 		if fetch.Retries > 0 {
 			queueRetries(batch, now, fetch, &due[i])
@@ -63,7 +63,7 @@ LEFT JOIN LATERAL (SELECT * FROM webhook_events WHERE platform_id = $1 AND id = 
 WHERE p.id = $1
 ORDER BY q.seq`
 
-func queueNewEvents(batch *pgx.Batch, fetch ports.WebhookFetch, m *watermark, due *ports.DueWebhooks) {
+func queueNewEvents(batch *pgx.Batch, fetch ports.WebhookFetch, m *watermark, writes bool, due *ports.DueWebhooks) {
 	from, inFlight := m.tail, []int64{}
 	if fetch.FullScan {
 		from = 0
@@ -73,7 +73,7 @@ func queueNewEvents(batch *pgx.Batch, fetch ports.WebhookFetch, m *watermark, du
 			inFlight = append(inFlight, seq)
 		}
 	}
-	batch.Queue(newEventsSQL, fetch.Platform, from, inFlight, fetch.Fresh, m.needsNextXID()).Query(func(rows pgx.Rows) error {
+	batch.Queue(newEventsSQL, fetch.Platform, from, inFlight, fetch.Fresh, m.needsNextXID(writes)).Query(func(rows pgx.Rows) error {
 		var before xidBounds
 		q := ports.QueuedWebhook{Platform: fetch.Platform}
 		var first *int64 // number of the subject's first event in the backlog

@@ -25,13 +25,19 @@ type watermark struct {
 // are below nextXID, which is 0 unless it was requested.
 type xidBounds struct{ xmin, nextXID int64 }
 
-// needsNextXID reports whether the next read needs nextXID.
-func (m *watermark) needsNextXID() bool { return m.untilXID == 0 && m.highestRead > m.tail }
+// maxLag is how far the tail may fall behind the highest number before a read asks for an id that its transaction lacks.
+const maxLag = 1000
+
+// needsNextXID reports whether the next read needs nextXID. A transaction that writes has an id in any case; for another one, the id
+// would turn a read into a commit that is synced.
+func (m *watermark) needsNextXID(writes bool) bool {
+	return m.untilXID == 0 && m.highestRead > m.tail && (writes || m.highestRead-m.tail >= maxLag)
+}
 
 // advance records a read that began after tail: the bounds in its snapshot, the highest number
 // it returned (0 for none), and whether its limit may have truncated it.
 func (m *watermark) advance(before xidBounds, highest int64, truncated bool) {
-	if m.needsNextXID() && before.nextXID > 0 {
+	if m.needsNextXID(true) && before.nextXID > 0 {
 		m.nextTail, m.untilXID = m.highestRead, before.nextXID
 	}
 	if m.untilXID > 0 && before.xmin >= m.untilXID && (!truncated || highest >= m.nextTail) {

@@ -25,7 +25,7 @@ func TestWatermark_NeverSkipsLateCommit(t *testing.T) {
 			for _, r := range running {
 				s.xmin = min(s.xmin, r.xid)
 			}
-			if m.needsNextXID() || rapid.Bool().Draw(t, "another platform asks") {
+			if m.needsNextXID(true) || rapid.Bool().Draw(t, "another platform asks") {
 				s.nextXID, ended = xid, xid
 				xid++
 			}
