@@ -89,14 +89,15 @@ var transactions = schema.New("transactions", keyOfPlatform, func(t *transaction
 var (
 	insertTransactions = transactions.InsertAll("ON CONFLICT (platform_id, id) DO NOTHING")
 
-	// updateTransactions uses the primary key and changes no indexed column.
-	updateTransactions = transactions.UpdateAll("status", "refund_status", "stage", "failure_reason", "funded_currency", "funded_minor",
+	changingColumns = []string{"status", "refund_status", "stage", "failure_reason", "funded_currency", "funded_minor",
 		"refund_reason", "refund_at", "refund_settled_at", "updated_at", "settled_at", "source_rail", "source_account", "destination_account",
 		"receipt_id", "usage_day", "usage_given_back", "limit_day", "limit_scopes", "expected_settlement_at", "traceparent",
-		"payer_authorization", "in_review")
+		"payer_authorization", "in_review"}
 
-	updateTransactionDetails = transactions.UpdateAll("details")
-	updateReceiptConfirmed   = transactions.Update("receipt_confirmed_at")
+	// updateTransactions uses the primary key and changes no indexed column, like updateTransactionsAndDetails.
+	updateTransactions           = transactions.UpdateAll(changingColumns...)
+	updateTransactionsAndDetails = transactions.UpdateAll(append(changingColumns, "details")...)
+	updateReceiptConfirmed       = transactions.Update("receipt_confirmed_at")
 )
 
 var (
@@ -251,11 +252,18 @@ func keyArrays(keys []ports.TransactionKey) (platforms []ident.Platform, ids []i
 
 // UpdateTransactions writes the details, which are encrypted, of those only whose details may have changed.
 func (u *Unit) UpdateTransactions(ctx context.Context, changed []transaction.Transaction) error {
-	if err := writeAll(ctx, u, updateTransactions, changed); err != nil {
+	var withDetails, others []transaction.Transaction
+	for _, t := range changed {
+		if detailsChange(t) {
+			withDetails = append(withDetails, t)
+		} else {
+			others = append(others, t)
+		}
+	}
+	if err := writeAll(ctx, u, updateTransactions, others); err != nil {
 		return err
 	}
-	return writeAll(ctx, u, updateTransactionDetails, slices.DeleteFunc(slices.Clone(changed),
-		func(t transaction.Transaction) bool { return !detailsChange(t) }))
+	return writeAll(ctx, u, updateTransactionsAndDetails, withDetails)
 }
 
 // detailsChange reports whether the details of a transaction may have changed since it was created: they have an approval, what its
