@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"slices"
 
 	"causeway/adapters/postgres/outbox"
 	"causeway/core/event"
@@ -14,6 +15,9 @@ func (u *Unit) StoreEvents(ctx context.Context, events []event.Rendered) error {
 	}
 	for i := range events {
 		e := &events[i]
+		if !slices.Contains(u.emits, e.Platform) {
+			u.emits = append(u.emits, e.Platform)
+		}
 		var err error
 		if e.Body, err = outbox.SealBody(ctx, u.db.cipher, e.Platform.UUID(), e.ID.UUID(), e.Body); err != nil {
 			return err
@@ -21,6 +25,5 @@ func (u *Unit) StoreEvents(ctx context.Context, events []event.Rendered) error {
 	}
 	statement, args := outbox.Statement(events)
 	u.queueExec(statement, args...)
-	u.emits = true
 	return nil
 }

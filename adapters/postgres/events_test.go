@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"causeway/adapters/postgres"
@@ -20,8 +21,11 @@ func TestStoreEvents_NotifiesAfterCommit(t *testing.T) {
 	var db *postgres.DB
 	db, err := postgres.Open(t.Context(), postgres.Options{URL: c.url, AllPlatforms: true, MaxConnections: 4,
 		Clock: portstest.NewFakeClock(noon), IDs: generator,
-		Emitted: func() {
+		Emitted: func(of []ident.Platform) {
 			calls++
+			if !slices.Equal(of, []ident.Platform{c.platform.ID}) {
+				t.Errorf("the platforms are %v", of)
+			}
 			if err := c.Pool().QueryRow(context.Background(), `SELECT count(*) FROM webhook_events`).Scan(&stored); err != nil {
 				t.Error(err)
 			}

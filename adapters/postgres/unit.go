@@ -12,6 +12,7 @@ import (
 
 	"causeway/adapters/postgres/ledgerdb"
 	"causeway/adapters/postgres/storage"
+	"causeway/core/ident"
 	"causeway/ledger"
 	"causeway/ports"
 )
@@ -28,7 +29,7 @@ type Unit struct {
 	postings []ledger.Posting
 	requests []*ports.IdempotentRequest // whose responses are stored with the commit
 	started  bool
-	emits    bool // events
+	emits    []ident.Platform // of events
 }
 
 const maxAttempts = 4
@@ -113,8 +114,8 @@ func (u *Unit) commit(ctx context.Context, postFirst bool) error {
 	if len(u.postings) > 0 {
 		u.db.remembered.addPostings(u.postings, u.db.clock.Now())
 	}
-	if u.emits && u.db.emitted != nil {
-		u.db.emitted()
+	if len(u.emits) > 0 && u.db.emitted != nil {
+		u.db.emitted(u.emits)
 	}
 	return nil
 }

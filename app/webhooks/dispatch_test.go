@@ -36,12 +36,12 @@ func TestService_DeadEndpointDoesNotDelayOthers(t *testing.T) {
 		for i := range 2000 {
 			env.appendEvents(dead, byte(i))
 		}
-		service.Wake()
+		service.Wake(dead)
 
 		var maxLatency time.Duration
 		for range 200 {
 			e := env.appendEvents(alive, 1)[0]
-			service.Wake()
+			service.Wake(alive)
 			for env.delivery(t, e).Status != event.Delivered {
 				time.Sleep(time.Millisecond)
 			}
@@ -181,12 +181,12 @@ func TestService_TestEventGoesToNewEndpoint(t *testing.T) {
 		time.Sleep(minScanInterval) // a first scan may have found nothing: the next one is due now
 		for i := range 50 {
 			env.appendEvents(p, 1)
-			service.Wake()
+			service.Wake(p)
 			time.Sleep(3 * time.Millisecond)
 			env.queue.SetEndpoint(p, fmt.Sprintf("https://number%d.example/%s", i, p))
 			test := event.NewTest(ident.NewWebhook(env.New, time.Now()), p, env.clock.Now())
 			env.queue.Append(test)
-			service.Wake()
+			service.Wake(p)
 			synctest.Wait()
 			time.Sleep(20 * time.Millisecond)
 

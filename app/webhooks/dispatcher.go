@@ -61,7 +61,7 @@ type dispatcher struct {
 // serve runs turns until ctx is done and no delivery runs any more.
 func (d *dispatcher) serve(ctx context.Context) error {
 	var deadline time.Time
-	newEvents := true
+	var newEvents map[ident.Platform]bool
 	for {
 		now := d.service.readClocks()
 		stopping := ctx.Err() != nil
@@ -91,28 +91,39 @@ func (d *dispatcher) serve(ctx context.Context) error {
 }
 
 // runTurn scans the queue if that is due, and exchanges outcomes and events.
-func (d *dispatcher) runTurn(now clockReading, newEvents, stopping bool) error {
+func (d *dispatcher) runTurn(now clockReading, newEvents map[ident.Platform]bool, stopping bool) error {
 	ctx, cancel := context.WithTimeout(d.deliveryCtx, sessionTimeout)
 	defer cancel()
 	scanDue := !now.machine.Before(d.nextScan)
-	if !stopping && (scanDue || newEvents && now.machine.Sub(d.lastScan) >= minScanInterval) {
+	unknown := d.needsScan(now, newEvents)
+	if !stopping && (scanDue || unknown && now.machine.Sub(d.lastScan) >= minScanInterval) {
 		if err := d.scan(ctx, now, scanDue); err != nil {
 			return err
 		}
-	} else if newEvents {
+	} else if unknown {
 		d.nextScan = earlier(d.nextScan, d.lastScan.Add(minScanInterval))
 	}
-	return d.exchange(ctx, now, newEvents || scanDue, stopping)
+	return d.exchange(ctx, now, func(p ident.Platform) bool { return scanDue || newEvents[p] }, stopping)
+}
+
+// needsScan reports whether a platform has new events that are not fetched without a scan.
+func (d *dispatcher) needsScan(now clockReading, newEvents map[ident.Platform]bool) bool {
+	for p := range newEvents {
+		if q := d.queues[p]; q == nil || !q.isPolling(now) {
+			return true
+		}
+	}
+	return false
 }
 
 // exchange records outcomes if enough wait or for long enough, and fetches the events that the
 // queues have capacity for.
-func (d *dispatcher) exchange(ctx context.Context, now clockReading, newEvents, stopping bool) error {
+func (d *dispatcher) exchange(ctx context.Context, now clockReading, newEvents func(ident.Platform) bool, stopping bool) error {
 	var fetches []ports.WebhookFetch
 	var fetching []*endpointQueue
 	count, oldest := 0, now.machine
 	for _, q := range d.queues {
-		if fetch, ok := q.nextFetch(now, newEvents); ok && !stopping {
+		if fetch, ok := q.nextFetch(now, newEvents(q.platform)); ok && !stopping {
 			fetches, fetching = append(fetches, fetch), append(fetching, q)
 		}
 		n, since := q.pendingResults()
@@ -160,9 +171,8 @@ func (d *dispatcher) markRecorded(now clockReading) {
 	d.pendingResults = nil
 }
 
-// wait returns when something is due or the dispatcher is woken, and reports whether there are new
-// events.
-func (d *dispatcher) wait(ctx context.Context, stopping bool) (bool, error) {
+// wait returns when something is due or the dispatcher is woken, and returns the platforms that may have new events.
+func (d *dispatcher) wait(ctx context.Context, stopping bool) (newEvents map[ident.Platform]bool, err error) {
 	now := d.service.readClocks()
 	next := d.nextScan
 	for _, q := range d.queues {
@@ -180,7 +190,7 @@ func (d *dispatcher) wait(ctx context.Context, stopping bool) (bool, error) {
 		}
 		pause = max(pause-rest, 0)
 	}
-	newEvents, err := d.service.wakeup.wait(ctx, pause, d.session.Wait)
+	newEvents, err = d.service.wakeup.wait(ctx, pause, d.session.Wait)
 	d.lastTurn = time.Now()
 	return newEvents, err
 }
@@ -191,7 +201,7 @@ func (d *dispatcher) endSession(err error) {
 	case d.panicked <- err:
 	default: // another worker panicked too
 	}
-	d.service.wakeup.wake(false)
+	d.service.wakeup.wake()
 }
 
 func (d *dispatcher) stopQueues() {

@@ -247,7 +247,7 @@ func TestService_DeliversSignedInOrder(t *testing.T) {
 
 	for chunk := range slices.Chunk(rows, 30) {
 		env.appendRows(chunk)
-		service.Wake()
+		service.Wake(p)
 	}
 	<-endpoint.complete
 

@@ -77,7 +77,7 @@ func (d *dispatcher) claim(ctx context.Context, now clockReading, unclaimed []id
 		return err
 	}
 	for p, endpoint := range claimed {
-		q := newEndpointQueue(d.service, p, endpoint, func() { d.service.wakeup.wake(false) }, d.endSession)
+		q := newEndpointQueue(d.service, p, endpoint, func() { d.service.wakeup.wake() }, d.endSession)
 		if breaker, ok := d.releasedBreakers[p]; ok {
 			q.breaker = breaker
 			delete(d.releasedBreakers, p)

@@ -106,7 +106,7 @@ func TestService_SecretSignsAtOnce(t *testing.T) {
 	send := func(i int) (signatures int) {
 		t.Helper()
 		env.appendRows(rows[i : i+1])
-		service.Wake()
+		service.Wake(p)
 		return strings.Count(<-headers, "v1,")
 	}
 

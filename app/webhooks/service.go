@@ -173,7 +173,7 @@ func (s *Service) Redeliver(ctx context.Context, p ident.Platform, r ports.Redel
 	}
 	count, err := s.Log.Redeliver(ctx, p, r, s.Clock.Now())
 	if count > 0 {
-		s.Wake()
+		s.Wake(p)
 	}
 	return count, err
 }

@@ -4,28 +4,38 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"causeway/core/ident"
 )
 
 // wakeup wakes the dispatcher. If it does not wait, its next wait returns at once.
 type wakeup struct {
 	mu        sync.Mutex
 	pending   bool
-	newEvents bool // woken because there are new events
+	newEvents map[ident.Platform]bool // platforms that may have new events
 	cancel    context.CancelFunc
 }
 
-func (w *wakeup) wake(newEvents bool) {
+// wake wakes the dispatcher, and names the platforms that may have new events.
+func (w *wakeup) wake(newEvents ...ident.Platform) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.pending, w.newEvents = true, w.newEvents || newEvents
+	w.pending = true
+	for _, p := range newEvents {
+		if w.newEvents == nil {
+			w.newEvents = map[ident.Platform]bool{}
+		}
+		w.newEvents[p] = true
+	}
 	if w.cancel != nil {
 		w.cancel()
 	}
 }
 
-// wait calls block with a context that is done after d or when wake is called, and reports whether
-// there are new events.
-func (w *wakeup) wait(ctx context.Context, d time.Duration, block func(context.Context) error) (newEvents bool, err error) {
+// wait calls block with a context that is done after d or when wake is called, and returns the platforms
+// that may have new events.
+func (w *wakeup) wait(ctx context.Context, d time.Duration,
+	block func(context.Context) error) (newEvents map[ident.Platform]bool, err error) {
 	w.mu.Lock()
 	if !w.pending {
 		var waitCtx context.Context
@@ -37,6 +47,6 @@ func (w *wakeup) wait(ctx context.Context, d time.Duration, block func(context.C
 		w.cancel = nil
 	}
 	defer w.mu.Unlock()
-	newEvents, w.pending, w.newEvents = w.newEvents, false, false
+	newEvents, w.pending, w.newEvents = w.newEvents, false, nil
 	return newEvents, err
 }

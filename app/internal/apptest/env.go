@@ -24,6 +24,7 @@ import (
 	"causeway/adapters/rails/sandbox"
 	"causeway/core/customer"
 	"causeway/core/event"
+	"causeway/core/ident"
 	"causeway/core/platform"
 	"causeway/core/settlement"
 	"causeway/ports"
@@ -121,7 +122,8 @@ func New(t testing.TB, opts ...Option) *Env {
 	var err error
 	env.Store, err = postgres.Open(context.Background(), postgres.Options{URL: env.URL, AllPlatforms: true, MaxConnections: o.connections,
 		Clock: env.Clock, IDs: env.IDs, TxOf: env.Events.newTx,
-		Emitted: env.Emitted.Notify, LockTimeout: o.lockTimeout, IdleTimeout: time.Minute, StatementTimeout: 2 * time.Minute})
+		Emitted: func([]ident.Platform) { env.Emitted.Notify() }, LockTimeout: o.lockTimeout, IdleTimeout: time.Minute,
+		StatementTimeout: 2 * time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
