@@ -28,7 +28,8 @@ func TestParties_LookedUpByWholeKeyWhileTablesAreSmall(t *testing.T) {
 		"incoming_parties": {readIncomingPaymentParties, 3, 3},
 		"locked_quotes":    {lockQuotes, 2, 6}, "locked_by_reference": {lockTransactionsByReference, 2, 6},
 		"locked_transactions": {lockTransactions, 2, 1},
-		"quote":               {readQuote, 2, 1}, "transactions": {readTransactions, 2, 1}, "by_reference": {readTransactionsByReference, 2, 1},
+		"payouts":             {readPayouts, 2, 2}, "collections": {readCollections, 2, 2},
+		"quote": {readQuote, 2, 1}, "transactions": {readTransactions, 2, 1}, "by_reference": {readTransactionsByReference, 2, 1},
 		"transaction": {"SELECT " + transactionColumns + " FROM " + transactionTables + " WHERE t.platform_id = $1 AND t.id = $2", 2, 1},
 	} {
 		lines := plans.explain(name, c.statement, c.arguments)

@@ -5,102 +5,77 @@ import (
 	"errors"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"causeway/core/account"
-	"causeway/core/ident"
+	"causeway/core/money"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
 
-// readExternalAccounts uses the primary key. A deleted account still receives pending
-// payouts, and pending collections are still made from it.
-const readExternalAccounts = `
-	SELECT e.platform_id, e.id, e.account_type, e.currency, e.fields, e.beneficiary
-	FROM external_accounts e JOIN unnest($1::uuid[], $2::uuid[]) AS k(platform_id, id) USING (platform_id, id)`
+var (
+	readPayouts     = readWithAccount("t.destination_external")
+	readCollections = readWithAccount("t.source_external")
+)
 
-// externalKey identifies an account that is paid to or collected from.
-type externalKey struct {
-	platform ident.Platform
-	account  ident.ExternalAccount
+// readWithAccount reads transactions and the external account that one of their columns names, by the primary keys. A deleted account
+// still receives pending payouts, and pending collections are still made from it.
+func readWithAccount(column string) string {
+	return `SELECT ` + columnsWithoutInstructions + `, e.id, e.account_type, e.currency, e.fields, e.beneficiary` + transactionsByKeys + `
+	LEFT JOIN external_accounts e ON e.platform_id = t.platform_id AND e.id = ` + column
 }
 
 // Payouts reads transactions with the accounts they pay to. The payee of an account that does not belong to its row is changed.
 func (db *DB) Payouts(ctx context.Context, keys []ports.TransactionKey) ([]ports.Payout, error) {
-	found, err := db.TransactionsByKey(ctx, keys)
-	if err != nil {
-		return nil, err
-	}
-	to := func(t transaction.Transaction) externalKey {
-		return externalKey{t.Platform, t.Destination.ExternalAccount}
-	}
-	accounts, unreadable, err := db.externalAccountsOf(ctx, found, to)
-	if err != nil {
-		return nil, err
-	}
-	payouts := make([]ports.Payout, 0, len(found))
-	for _, t := range found {
-		account := accounts[to(t)]
+	payouts := make([]ports.Payout, 0, len(keys))
+	err := db.readWithAccounts(ctx, readPayouts, keys, func(t transaction.Transaction, account account.External, unreadable error) error {
 		if invoice := t.InvoiceAccount(); invoice != nil {
 			account = *invoice
 		}
 		if !t.Destination.ExternalAccount.IsZero() {
 			changed, err := db.payeeChanged(ctx, &t, &account)
 			if err != nil {
-				return nil, err
+				return err
 			}
-			t.PayeeChanged = changed || unreadable[to(t)] != nil
+			t.PayeeChanged = changed || unreadable != nil
 		}
 		payouts = append(payouts, ports.Payout{Transaction: t, Account: account})
-	}
-	return payouts, nil
+		return nil
+	})
+	return payouts, err
 }
 
 // Collections reads transactions with the accounts they are paid from.
 func (db *DB) Collections(ctx context.Context, keys []ports.TransactionKey) ([]ports.Collection, error) {
-	found, err := db.TransactionsByKey(ctx, keys)
-	if err != nil {
-		return nil, err
-	}
-	from := func(t transaction.Transaction) externalKey { return externalKey{t.Platform, t.Source.ExternalAccount} }
-	accounts, unreadable, err := db.externalAccountsOf(ctx, found, from)
-	for _, failed := range unreadable {
-		err = errors.Join(err, failed)
-	}
-	if err != nil {
-		return nil, err
-	}
-	collections := make([]ports.Collection, 0, len(found))
-	for _, t := range found {
-		collections = append(collections, ports.Collection{Transaction: t, Account: accounts[from(t)]})
-	}
-	return collections, nil
+	collections := make([]ports.Collection, 0, len(keys))
+	err := db.readWithAccounts(ctx, readCollections, keys,
+		func(t transaction.Transaction, account account.External, unreadable error) error {
+			collections = append(collections, ports.Collection{Transaction: t, Account: account})
+			return unreadable
+		})
+	return collections, err
 }
 
-// externalAccountsOf reads the external accounts at one end of transactions, and why some cannot be decrypted.
-func (db *DB) externalAccountsOf(ctx context.Context, transactions map[ports.TransactionKey]transaction.Transaction,
-	end func(transaction.Transaction) externalKey) (found map[externalKey]account.External, unreadable map[externalKey]error, err error) {
-	found, unreadable = map[externalKey]account.External{}, map[externalKey]error{}
-	var platforms []ident.Platform
-	var accounts []ident.ExternalAccount
-	for _, t := range transactions {
-		to := end(t)
-		if _, exists := found[to]; exists || to.account.IsZero() {
-			continue
-		}
-		found[to] = account.External{}
-		platforms, accounts = append(platforms, to.platform), append(accounts, to.account)
-	}
-	return found, unreadable, db.read(ctx, readExternalAccounts, []any{platforms, accounts}, func(rows pgx.Rows) error {
-		var a account.External
+// readWithAccounts calls visit for transactions, each with its external account, and why that cannot be decrypted.
+func (db *DB) readWithAccounts(ctx context.Context, query string, keys []ports.TransactionKey,
+	visit func(t transaction.Transaction, account account.External, unreadable error) error) error {
+	platforms, ids := keyArrays(keys)
+	return db.read(ctx, query, []any{platforms, ids}, func(rows pgx.Rows) error {
+		var id pgtype.UUID
+		var kind, currency pgtype.Text
 		var fields, beneficiary []byte
-		if err := rows.Scan(&a.Platform, &a.ID, &a.Type, &a.Currency, &fields, &beneficiary); err != nil {
+		t, err := scanTransaction(ctx, db, rows, &id, &kind, &currency, &fields, &beneficiary)
+		if err != nil {
 			return err
 		}
-		err := db.openPayee(ctx, &a, fields, beneficiary)
-		if errors.Is(err, ports.ErrCannotDecrypt) {
-			unreadable[externalKey{a.Platform, a.ID}], err = err, nil
+		if !id.Valid {
+			return visit(t, account.External{}, nil)
 		}
-		found[externalKey{a.Platform, a.ID}] = a
-		return err
+		a := account.External{Platform: t.Platform, Type: account.Type(kind.String), Currency: money.Currency(currency.String)}
+		a.ID.SetUUID(id.Bytes)
+		if err = db.openPayee(ctx, &a, fields, beneficiary); err != nil && !errors.Is(err, ports.ErrCannotDecrypt) {
+			return err
+		}
+		return visit(t, a, err)
 	})
 }

@@ -50,7 +50,7 @@ var lockTransactionsByReference = `
 
 // SaveReceipts stores receipts and locks the transactions that they pay for.
 func (u *Unit) SaveReceipts(ctx context.Context, receipts []transaction.Receipt) ([]ports.SavedReceipt, error) {
-	taken, err := u.insertReceipts(ctx, receipts)
+	fresh, err := u.insertReceipts(ctx, receipts)
 	if err != nil {
 		return nil, err
 	}
@@ -72,6 +72,10 @@ func (u *Unit) SaveReceipts(ctx context.Context, receipts []transaction.Receipt)
 			return nil, err
 		}
 	}
+	taken, err := u.savedReceipts(ctx, receipts, fresh)
+	if err != nil {
+		return nil, err
+	}
 	for i, r := range receipts {
 		paid := found[ports.ReferenceKey{Platform: r.Platform, Reference: r.Reference}]
 		taken[i].Transaction, taken[i].Parties = paid.Transaction, paid.Parties
@@ -86,33 +90,30 @@ type partnerKey struct {
 	partnerID string
 }
 
-// insertReceipts inserts receipts and returns for each whether it is new, and its stored id. It
+// insertReceipts queues the insertion of receipts, which fills in the ids of those that are new. It
 // inserts in the order of their keys, so that two batches with the same receipts cannot deadlock.
-func (u *Unit) insertReceipts(ctx context.Context, receipts []transaction.Receipt) ([]ports.SavedReceipt, error) {
-	n := len(receipts)
-	order, sorted := make([]int, n), make([]transaction.Receipt, n)
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int {
-		a, b := receipts[i], receipts[j]
+func (u *Unit) insertReceipts(ctx context.Context, receipts []transaction.Receipt) (fresh map[ident.Receipt]bool, err error) {
+	fresh = make(map[ident.Receipt]bool, len(receipts))
+	sorted := slices.Clone(receipts)
+	slices.SortStableFunc(sorted, func(a, b transaction.Receipt) int {
 		return cmp.Or(a.Platform.Compare(b.Platform), strings.Compare(string(a.Rail), string(b.Rail)), strings.Compare(a.PartnerID, b.PartnerID))
 	})
-	for at, i := range order {
-		sorted[at] = receipts[i]
-	}
-	fresh := make(map[ident.Receipt]bool, n)
-	if err := queryAll(ctx, u, insertReceipts, sorted, func(rows pgx.Rows) error {
+	return fresh, queueQueryAll(ctx, u, insertReceipts, sorted, func(rows pgx.Rows) error {
 		var id ident.Receipt
 		err := rows.Scan(&id)
 		fresh[id] = true
 		return err
-	}); err != nil {
+	})
+}
+
+// savedReceipts returns for each receipt whether it is new, and its stored id.
+func (u *Unit) savedReceipts(ctx context.Context, receipts []transaction.Receipt,
+	fresh map[ident.Receipt]bool) ([]ports.SavedReceipt, error) {
+	if err := u.flush(ctx); err != nil {
 		return nil, err
 	}
-	saved, stored := make([]ports.SavedReceipt, n), make(map[partnerKey]ident.Receipt, n)
-	for _, i := range order {
-		r := receipts[i]
+	saved, stored := make([]ports.SavedReceipt, len(receipts)), make(map[partnerKey]ident.Receipt, len(receipts))
+	for i, r := range receipts {
 		key := partnerKey{r.Platform, r.Rail, r.PartnerID}
 		if _, repeated := stored[key]; !repeated && fresh[r.ID] {
 			stored[key], saved[i].IsNew = r.ID, true

@@ -102,6 +102,14 @@ func writeAll[T any](ctx context.Context, u *Unit, s schema.Statement[T], rows [
 
 // queryAll runs a statement for many rows after those that are queued, and calls scan for each row that it returns.
 func queryAll[T any](ctx context.Context, u *Unit, s schema.Statement[T], rows []T, scan func(pgx.Rows) error) error {
+	if err := queueQueryAll(ctx, u, s, rows, scan); err != nil {
+		return err
+	}
+	return u.flush(ctx)
+}
+
+// queueQueryAll is queryAll with the next flush.
+func queueQueryAll[T any](ctx context.Context, u *Unit, s schema.Statement[T], rows []T, scan func(pgx.Rows) error) error {
 	if len(rows) == 0 {
 		return nil
 	}
@@ -109,7 +117,8 @@ func queryAll[T any](ctx context.Context, u *Unit, s schema.Statement[T], rows [
 	if err != nil {
 		return err
 	}
-	return u.query(ctx, s.SQL, schema.ArraysOf(columns), scan)
+	u.queueQuery(s.SQL, schema.ArraysOf(columns), scan)
+	return nil
 }
 
 // writeNow runs a statement for one row, after those that are queued. none is the error if it changes no row; nil if that is

@@ -280,7 +280,9 @@ func (u *Unit) ConfirmReceipt(ctx context.Context, t transaction.Transaction) er
 
 // readTransactions uses the primary keys of transactions, quotes and customers.
 var readTransactions = `
-	SELECT ` + columnsWithoutInstructions + `
+	SELECT ` + columnsWithoutInstructions + transactionsByKeys
+
+const transactionsByKeys = `
 	FROM unnest($1::uuid[], $2::uuid[]) AS k(platform_id, id)
 	JOIN transactions t ON t.platform_id = k.platform_id AND t.id = k.id
 	LEFT JOIN quotes q ON q.platform_id = t.platform_id AND q.id = t.quote_id
