@@ -140,8 +140,8 @@ var queuedFacts = []queuedFact{
 // keptRatesOfPlatforms are the times at which market rates were kept, for each platform that has, or had, a functional
 // currency. Uses the primary keys.
 const keptRatesOfPlatforms = `(SELECT s.platform_id, r.kept_at
-	FROM (SELECT DISTINCT platform_id FROM ledger_settings WHERE functional_currency <> '') s CROSS JOIN market_rates r
-	WHERE NOT EXISTS (SELECT FROM market_rates f WHERE f.kept_at = r.kept_at AND f.currency < r.currency))`
+	FROM (SELECT DISTINCT platform_id FROM ledger_settings WHERE functional_currency <> '') s
+	CROSS JOIN (SELECT DISTINCT kept_at FROM market_rates) r)`
 
 // digestOf is SHA-256 over columns of the rows l of a table that belong to a row t, NULL if there are none.
 func digestOf(table, condition, order string, columns ...string) string {
@@ -230,8 +230,17 @@ func (f queuedFact) query() string {
 	return fmt.Sprintf(`
 	SELECT %[1]s, c.names || ARRAY[%[2]s]::text[], c.vals || ARRAY[%[3]s]::text[], false, false
 	FROM %[4]s t CROSS JOIN LATERAL (SELECT array_agg(key) AS names, array_agg(value) AS vals FROM jsonb_each_text(to_jsonb(t) - 'platform_id')%[5]s) c
-	WHERE %[6]s AND (%[7]s) IN (SELECT * FROM unnest(%[8]s) k)`,
-		f.subject(), strings.Join(names, ", "), strings.Join(values, ", "), f.source(), columns, f.condition(), f.names(), f.arguments(2, "[]"))
+	WHERE %[6]s AND %[7]s`,
+		f.subject(), strings.Join(names, ", "), strings.Join(values, ", "), f.source(), columns, f.condition(), f.isAmong(2))
+}
+
+// isAmong is the condition that the key of a row t is among those of arrays, which are arguments from a number on. That of one column
+// also limits what a source reads that groups its rows.
+func (f queuedFact) isAmong(first int) string {
+	if len(f.key) == 1 {
+		return fmt.Sprintf("%s = ANY(%s)", f.names(), f.arguments(first, "[]"))
+	}
+	return fmt.Sprintf("(%s) IN (SELECT * FROM unnest(%s) k)", f.names(), f.arguments(first, "[]"))
 }
 
 // after reads at most $3 subjects in the order of the key, and whether each is queued as a fact of the kind $2; after

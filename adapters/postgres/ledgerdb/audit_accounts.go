@@ -3,6 +3,7 @@ package ledgerdb
 import (
 	"context"
 	"math"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
@@ -22,38 +23,23 @@ LEFT JOIN ledger_balances b ON b.platform_id = a.platform_id AND b.account_id = 
 WHERE a.platform_id = $1 AND a.id > $2
 ORDER BY a.id LIMIT $3`
 
-	// The changes of a range of accounts, in order: debits and credits
+	// The changes of a range of accounts, in order: debits and credits with their effective times
 	// (ledger_entries_by_debit_account, ledger_entries_by_credit_account), and snapshots after
-	// the entries of the same number (ledger_balance_snapshots_pkey), with the actual
-	// effective times of their blocks. LIMIT 1 makes the planner look each posting up by its key: on a ledger of many
-	// months it would otherwise read all postings for each snapshot.
+	// the entries of the same number (ledger_balance_snapshots_pkey).
 	auditMoves = `
-SELECT e.debit_account_id AS account_id, e.seq, 0 AS rank, e.amount, NULL::text AS balance, NULL::text AS debits,
-       NULL::timestamptz AS earliest, NULL::timestamptz AS latest, NULL::timestamptz AS true_earliest, NULL::timestamptz AS true_latest
-FROM ledger_entries e
-WHERE e.platform_id = $1 AND e.debit_account_id > $2 AND e.debit_account_id <= $3
-UNION ALL
-SELECT e.credit_account_id, e.seq, 1, e.amount, NULL, NULL, NULL, NULL, NULL, NULL
-FROM ledger_entries e
-WHERE e.platform_id = $1 AND e.credit_account_id > $2 AND e.credit_account_id <= $3
-UNION ALL
-SELECT k.account_id, k.seq, 2, 0, k.balance::text, k.debit_total::text, k.earliest_effective_at, k.latest_effective_at, block.earliest, block.latest
+SELECT e.account_id, e.seq, e.rank, e.amount, NULL::text AS balance, NULL::text AS debits, p.effective_at AS earliest, NULL::timestamptz AS latest
 FROM (
-    SELECT k.*, lag(k.seq, 1, 0::bigint) OVER (PARTITION BY k.account_id ORDER BY k.seq) AS after
-    FROM ledger_balance_snapshots k
-    WHERE k.platform_id = $1 AND k.account_id > $2 AND k.account_id <= $3
-) k
-CROSS JOIN LATERAL (
-    SELECT min(p.effective_at) AS earliest, max(p.effective_at) AS latest
-    FROM (
-        SELECT e.seq, e.recorded_at FROM ledger_entries e WHERE e.platform_id = $1 AND e.debit_account_id = k.account_id AND e.seq > k.after AND e.seq <= k.seq
-        UNION ALL
-        SELECT e.seq, e.recorded_at FROM ledger_entries e WHERE e.platform_id = $1 AND e.credit_account_id = k.account_id AND e.seq > k.after AND e.seq <= k.seq
-    ) x
-    CROSS JOIN LATERAL (
-        SELECT p.effective_at FROM ledger_postings p WHERE p.platform_id = $1 AND p.seq = x.seq AND p.recorded_at = x.recorded_at LIMIT 1
-    ) p
-) block
+    SELECT e.debit_account_id AS account_id, e.seq, e.recorded_at, 0 AS rank, e.amount FROM ledger_entries e
+    WHERE e.platform_id = $1 AND e.debit_account_id > $2 AND e.debit_account_id <= $3
+    UNION ALL
+    SELECT e.credit_account_id, e.seq, e.recorded_at, 1, e.amount FROM ledger_entries e
+    WHERE e.platform_id = $1 AND e.credit_account_id > $2 AND e.credit_account_id <= $3
+) e
+LEFT JOIN ledger_postings p ON p.platform_id = $1 AND p.seq = e.seq AND p.recorded_at = e.recorded_at
+UNION ALL
+SELECT k.account_id, k.seq, 2, 0, k.balance::text, k.debit_total::text, k.earliest_effective_at, k.latest_effective_at
+FROM ledger_balance_snapshots k
+WHERE k.platform_id = $1 AND k.account_id > $2 AND k.account_id <= $3
 ORDER BY account_id, seq, rank`
 )
 
@@ -122,26 +108,39 @@ func (v *auditView) accountsAfter(ctx context.Context, platform ident.Platform, 
 
 func (v *auditView) visitMoves(ctx context.Context, p ident.Platform, after, upto int64, visitor ports.AccountVisitor,
 	visitUpTo func(int64) error) error {
+	var account int64
+	var first, last time.Time // effective times of the entries since the last snapshot of the account
 	return queryFreshPlan(ctx, v.tx, auditMoves, []any{p, after, upto}, func(rows pgx.Rows) error {
 		var (
-			accountID, seq, amount                     int64
-			rank                                       int32
-			balance, debits                            pgtype.Text
-			earliest, latest, trueEarliest, trueLatest pgtype.Timestamptz
+			accountID, seq, amount int64
+			rank                   int32
+			balance, debits        pgtype.Text
+			earliest, latest       pgtype.Timestamptz
 		)
-		if err := rows.Scan(&accountID, &seq, &rank, &amount, &balance, &debits, &earliest, &latest, &trueEarliest, &trueLatest); err != nil {
+		if err := rows.Scan(&accountID, &seq, &rank, &amount, &balance, &debits, &earliest, &latest); err != nil {
 			return err
 		}
 		if err := visitUpTo(accountID); err != nil {
 			return err
 		}
-		if rank < 2 {
-			return visitor.Movement(accountID, seq, rank == 0, amount)
+		if accountID != account {
+			account, first, last = accountID, time.Time{}, time.Time{}
 		}
-		return visitor.BalanceSnapshot(ports.AuditBalanceSnapshot{
-			Number: accountID, Seq: seq, Balance: balance.String, Debits: debits.String,
-			Earliest: utc(earliest), Latest: utc(latest), TrueEarliest: utc(trueEarliest), TrueLatest: utc(trueLatest),
-		})
+		if rank == 2 {
+			snapshot := ports.AuditBalanceSnapshot{Number: accountID, Seq: seq, Balance: balance.String, Debits: debits.String,
+				Earliest: utc(earliest), Latest: utc(latest), TrueEarliest: first, TrueLatest: last}
+			first, last = time.Time{}, time.Time{}
+			return visitor.BalanceSnapshot(snapshot)
+		}
+		if at := utc(earliest); earliest.Valid {
+			if first.IsZero() || at.Before(first) {
+				first = at
+			}
+			if at.After(last) {
+				last = at
+			}
+		}
+		return visitor.Movement(accountID, seq, rank == 0, amount)
 	})
 }
 

@@ -32,7 +32,7 @@ func NewViews(store *Store, db AuditSource) *Views { return &Views{store, db} }
 // by key and are planned once: with a partition for each month, planning one takes longer than
 // running it. Queries about all accounts are planned for the current size of the tables. So are
 // queries that read range by range, but they look rows up by key: for tables without statistics,
-// other joins may compare every row with every other. Those that read whole tables never look rows
+// other joins may compare every row with every other; two ranges are hashed. Those that read whole tables never look rows
 // up one by one: with statistics too, the planner may expect three accounts where there are all.
 // No query has a timeout; ctx ends them.
 const (
@@ -40,6 +40,7 @@ const (
 	indexLookupSettings = noTimeout + `SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL plan_cache_mode = force_generic_plan`
 	accountReadSettings = indexLookupSettings + `; SET LOCAL enable_material = off`
 	rangeReadSettings   = accountReadSettings + `; SET LOCAL plan_cache_mode = auto`
+	joinedReadSettings  = rangeReadSettings + `; SET LOCAL enable_hashjoin = on; SET LOCAL enable_nestloop = off`
 	bulkReadSettings    = noTimeout + `SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on; SET LOCAL plan_cache_mode = auto`
 	wholeReadSettings   = bulkReadSettings + `; SET LOCAL enable_nestloop = off`
 )
@@ -79,6 +80,8 @@ type ledgerView struct {
 	platform ident.Platform
 	months   months
 	last     ports.LedgerPosition
+	// paths are those of accounts by id, as they were needed.
+	paths map[int64]string
 }
 
 // read runs fn in a transaction of its own. It returns MONTH_ARCHIVED if a month was archived

@@ -13,15 +13,14 @@ import (
 
 const entryColumns = `e.seq, e.entry_no, d.path, c.path, e.currency, e.amount, p.id, p.kind, p.transaction_id, p.effective_at, p.recorded_at, p.memo, p.reverses`
 
-// The entries of a range of postings, recorded from $7 until before $8. Uses the primary keys.
+// The entries of a range of postings, recorded from $7 until before $8, with the ids of their accounts. Uses the primary keys, from which
+// it reads both ranges.
 const selectEntriesInRange = `
-SELECT ` + entryColumns + `
+SELECT e.debit_account_id, e.credit_account_id, e.seq, e.entry_no, e.currency, e.amount, p.id, p.kind, p.transaction_id, p.effective_at, p.recorded_at, p.memo, p.reverses
 FROM ledger_entries e
 JOIN ledger_postings p ON p.platform_id = $1 AND p.seq = e.seq AND p.recorded_at = e.recorded_at
-JOIN ledger_accounts d ON d.platform_id = $1 AND d.id = e.debit_account_id
-JOIN ledger_accounts c ON c.platform_id = $1 AND c.id = e.credit_account_id
 WHERE e.platform_id = $1 AND e.seq > $2 AND e.seq <= $3 AND e.recorded_at >= $7 AND e.recorded_at < $8
-  AND p.recorded_at >= $7 AND p.recorded_at < $8 AND ($4 = '' OR e.currency = $4)
+  AND p.seq > $2 AND p.seq <= $3 AND p.recorded_at >= $7 AND p.recorded_at < $8 AND ($4 = '' OR e.currency = $4)
   AND ($5::timestamptz IS NULL OR p.effective_at >= $5) AND ($6::timestamptz IS NULL OR p.effective_at < $6)
 ORDER BY e.seq, e.entry_no`
 
@@ -51,21 +50,26 @@ ORDER BY e.seq, e.entry_no`
 // accounts are found first (OFFSET 0): joined otherwise, tables without statistics would be read without the index by account.
 // Uses ledger_entries_by_debit_account and ledger_entries_by_credit_account.
 const selectEntriesByEffectiveTime = `
-SELECT ` + entryColumns + `, w.place
+SELECT e.seq, e.entry_no, CASE WHEN e.debited THEN w.path ELSE o.path END, CASE WHEN e.debited THEN o.path ELSE w.path END, e.currency, e.amount,
+       p.id, p.kind, p.transaction_id, p.effective_at, p.recorded_at, p.memo, p.reverses, w.place
 FROM (
-    SELECT (SELECT a.id FROM ledger_accounts a WHERE a.platform_id = $1 AND a.path = w.path AND a.currency = w.currency) AS id, w.place
+    SELECT (SELECT a.id FROM ledger_accounts a WHERE a.platform_id = $1 AND a.path = w.path AND a.currency = w.currency) AS id, w.path, w.place
     FROM unnest($3::text[], $4::text[]) WITH ORDINALITY AS w (path, currency, place) OFFSET 0
 ) w
 CROSS JOIN LATERAL (
-    SELECT e.* FROM ledger_entries e WHERE e.platform_id = $1 AND e.debit_account_id = w.id AND e.seq > $7 AND e.seq <= $2
+    SELECT e.*, true AS debited, e.credit_account_id AS other_id FROM ledger_entries e
+    WHERE e.platform_id = $1 AND e.debit_account_id = w.id AND e.seq > $7 AND e.seq <= $2
     UNION ALL
-    SELECT e.* FROM ledger_entries e WHERE e.platform_id = $1 AND e.credit_account_id = w.id AND e.seq > $7 AND e.seq <= $2
+    SELECT e.*, false, e.debit_account_id FROM ledger_entries e
+    WHERE e.platform_id = $1 AND e.credit_account_id = w.id AND e.seq > $7 AND e.seq <= $2
 ) e
 JOIN ledger_postings p ON p.platform_id = $1 AND p.seq = e.seq AND p.recorded_at = e.recorded_at
-JOIN ledger_accounts d ON d.platform_id = $1 AND d.id = e.debit_account_id
-JOIN ledger_accounts c ON c.platform_id = $1 AND c.id = e.credit_account_id
+JOIN ledger_accounts o ON o.platform_id = $1 AND o.id = e.other_id
 WHERE ($5::timestamptz IS NULL OR p.effective_at >= $5) AND ($6::timestamptz IS NULL OR p.effective_at < $6)
 ORDER BY w.place, p.effective_at, e.seq, e.entry_no`
+
+// Uses ledger_accounts_pkey.
+const selectPaths = `SELECT id, path FROM ledger_accounts WHERE platform_id = $1 AND id = ANY($2)`
 
 // entryRangeSize is the number of postings, or of entries of one path, that one transaction
 // reads. They are in memory until they are handed on.
@@ -101,14 +105,61 @@ func (v *ledgerView) rangeOfAll(ctx context.Context, filter ports.LedgerFilter, 
 	r := v.months.withTimeBounds(seqRange{after: after, upto: min(after+entryRangeSize, v.last.Seq)})
 	from, until := r.timeBounds()
 	args := []any{v.platform, r.after, r.upto, string(filter.Currency), optionalTime(filter.From), optionalTime(filter.To), from, until}
-	err := v.read(ctx, rangeReadSettings, func(tx pgx.Tx) error {
-		return queryFreshPlan(ctx, tx, selectEntriesInRange, args, func(rows pgx.Rows) error {
-			e, err := scanEntry(rows)
-			entries = append(entries, e)
+	err := v.read(ctx, joinedReadSettings, func(tx pgx.Tx) error {
+		var accounts []int64 // two of each entry
+		err := queryFreshPlan(ctx, tx, selectEntriesInRange, args, func(rows pgx.Rows) error {
+			var e ports.RecordedEntry
+			var debit, credit int64
+			err := rows.Scan(&debit, &credit, &e.Position.Seq, &e.Position.N, &e.Currency, &e.Amount, &e.Posting, &e.Kind, &e.Transaction,
+				&e.Effective, &e.Recorded, &e.Memo, &e.Reverses)
+			entries, accounts = append(entries, e), append(accounts, debit, credit)
 			return err
 		})
+		if err != nil {
+			return err
+		}
+		if err := v.readPaths(ctx, tx, accounts); err != nil {
+			return err
+		}
+		for i := range entries {
+			entries[i].Debit, entries[i].Credit = v.paths[accounts[2*i]], v.paths[accounts[2*i+1]]
+		}
+		return nil
 	})
 	return entries, r.upto, err
+}
+
+// maxKnownPaths is how many paths of accounts a view keeps: those of a few ranges of entries.
+const maxKnownPaths = 20_000
+
+// readPaths makes paths have those of accounts. They do not change.
+func (v *ledgerView) readPaths(ctx context.Context, tx pgx.Tx, accounts []int64) error {
+	if v.paths == nil || len(v.paths) > maxKnownPaths {
+		v.paths = map[int64]string{}
+	}
+	var missing []int64
+	for _, id := range accounts {
+		if _, known := v.paths[id]; !known {
+			v.paths[id] = ""
+			missing = append(missing, id)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	found := 0
+	err := query(ctx, tx, selectPaths, []any{v.platform, missing}, func(rows pgx.Rows) error {
+		var id int64
+		var path string
+		err := rows.Scan(&id, &path)
+		v.paths[id] = path
+		found++
+		return err
+	})
+	if err == nil && found < len(missing) {
+		err = fmt.Errorf("%d accounts of entries are missing", len(missing)-found)
+	}
+	return err
 }
 
 // rangeOfPath appends the next entries on the accounts at a path that are in the interval, and
