@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -244,21 +245,35 @@ func (a *auditPack) notes() (notes []string) {
 	return slices.Compact(notes)
 }
 
-// verify verifies the stored ledger of the platform and the exported logs, and writes the results.
+// verify verifies the stored ledger of the platform and, at the same time, the exported logs, and writes the results.
 func (a *auditPack) verify(ctx context.Context, options audit.VerifyOptions) (failed, err error) {
 	err = a.files(packFile{packVerification, func(out io.Writer) error {
 		if _, err := fmt.Fprintf(out, "Verification of the ledger of %s at %s\n\n", a.platform,
 			a.env.Clock.Now().UTC().Format(time.RFC3339)); err != nil {
 			return err
 		}
-		report, err := a.services.Audit().Of(a.platform).Verify(ctx, options)
-		if err != nil {
+		verifying, ctx := errgroup.WithContext(ctx)
+		var logs bytes.Buffer
+		var failedLogs error
+		verifying.Go(func() error { return a.verifyLogs(ctx, &logs, &failedLogs) })
+		verifying.Go(func() error {
+			report, err := a.services.Audit().Of(a.platform).Verify(ctx, options)
+			if err != nil {
+				return err
+			}
+			if failed = printCheck(out, table.Text, report); failed != nil && !errors.Is(failed, errCheckFailed) {
+				return failed
+			}
+			return nil
+		})
+		if err := verifying.Wait(); err != nil {
 			return err
 		}
-		if failed = printCheck(out, table.Text, report); failed != nil && !errors.Is(failed, errCheckFailed) {
-			return failed
+		if failedLogs != nil {
+			failed = failedLogs
 		}
-		return a.verifyLogs(ctx, out, &failed)
+		_, err := logs.WriteTo(out)
+		return err
 	}})
 	return failed, err
 }
