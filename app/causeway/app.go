@@ -371,6 +371,7 @@ func (a *app) run(ctx context.Context, listener net.Listener, workers bool) erro
 	}
 	// Building the OpenAPI description took memory that serving does not need.
 	debug.FreeOSMemory()
+	setGCPercent(runGCPercent)
 	err = server.Serve(ctx, listener, a.timeouts())
 	stopWorkers()
 	running.Wait()
