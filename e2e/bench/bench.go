@@ -72,7 +72,7 @@ func (b *bench) measureAll(ctx context.Context) {
 	}
 	b.prepare(ctx)
 	b.warmUp(ctx)
-	if b.part == "exports" || b.part == "check" {
+	if b.part == "exports" || b.part == "check" || b.part == "beside" {
 		b.runPhase(ctx, phase{name: "ramps to fill the ledger", inFlight: b.inFlight, kind: ramps, duration: b.long()})
 	}
 	b.runParts(ctx, []part{
@@ -92,6 +92,7 @@ func (b *bench) measureAll(ctx context.Context) {
 			{"exports", b.measureExports},
 			{"standby", b.measureStandby},
 			{"customers", b.measureCustomers},
+			{"beside", b.measureBeside},
 			{"proof reconciliation statements exchange months", b.measurePastMonth},
 			{"books", b.measureBooks},
 			{"large-ledger", b.measureLargeLedger},

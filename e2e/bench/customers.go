@@ -17,9 +17,7 @@ import (
 // measureCustomers imports customers from a file, and then creates some one by one and reads pages of all.
 func (b *bench) measureCustomers(ctx context.Context) {
 	logf("importing %d customers", b.importRows)
-	var config struct{ UMADomain string }
-	check(b.platform.Call(ctx, "GET", "/config", nil, &config))
-	form, contentType := importForm(config.UMADomain, b.importRows)
+	form, contentType := importForm(b.umaDomain(ctx), "import", b.importRows)
 	if b.profileDir != "" {
 		defer b.startProfiles(ctx, b.long())()
 	}
@@ -45,15 +43,22 @@ func (b *bench) measureCustomers(ctx context.Context) {
 	b.report.add(onboarding, "`GET /customers?limit=100` then, "+latencyColumn, l)
 }
 
-// importForm returns a form with a file of customers.
-func importForm(domain string, rows int) (form []byte, contentType string) {
+// umaDomain returns the domain of the UMA addresses of the platform.
+func (b *bench) umaDomain(ctx context.Context) string {
+	var config struct{ UMADomain string }
+	check(b.platform.Call(ctx, "GET", "/config", nil, &config))
+	return config.UMADomain
+}
+
+// importForm returns a form with a file of customers, whose names begin with a word.
+func importForm(domain, word string, rows int) (form []byte, contentType string) {
 	var body bytes.Buffer
 	writer := multipart.NewWriter(&body)
 	file := must(writer.CreateFormFile("file", "customers.csv"))
 	must(fmt.Fprintln(file, "umaAddress,platformCustomerId,customerType,fullName,birthDate,addressLine1,city,state,postalCode,country"))
 	for i := range rows {
-		must(fmt.Fprintf(file, "$import-%[1]d@%[2]s,import-%[1]d,INDIVIDUAL,Ana Silva,1990-01-31,%[1]d Main Street,San Francisco,CA,94105,US\n",
-			i, domain))
+		must(fmt.Fprintf(file, "$%[3]s-%[1]d@%[2]s,%[3]s-%[1]d,INDIVIDUAL,Ana Silva,1990-01-31,%[1]d Main Street,San Francisco,CA,94105,US\n",
+			i, domain, word))
 	}
 	check(writer.Close())
 	return body.Bytes(), writer.FormDataContentType()

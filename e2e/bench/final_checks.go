@@ -16,7 +16,8 @@ func (b *bench) checkAfterwards(ctx context.Context) {
 	transactions := b.checkTransactions(ctx)
 	b.checkAccountBalances(ctx)
 	signatures := b.verifySamples(ctx)
-	b.report.add(memoryAndStart, "Maximum memory of the service", max(peakMemory(b.service.process.PID()), b.earlierPeak))
+	peak := max(peakMemory(b.service.process.PID()), b.earlierPeak)
+	b.report.add(memoryAndStart, "Maximum memory of the service", peak, judge(goalBusyMemory, peak))
 	postings := b.countPostings(ctx)
 	ledgerChecked := b.service.command(ctx, "ledger", "check")
 	if b.includes("check") {

@@ -37,8 +37,8 @@ type options struct {
 
 // partNames are the values of --only.
 var partNames = []string{"start", "rails", "ramps", "alone", "concurrency", "half", "rail", "platforms", "quotes", "payouts",
-	"transfers-out", "transfers-in", "hot", "agents", "agent-hot", "exports", "standby", "customers", "check", "proof", "reconciliation",
-	"statements", "exchange", "months", "books", "large-ledger", "console"}
+	"transfers-out", "transfers-in", "hot", "agents", "agent-hot", "exports", "standby", "customers", "beside", "check", "proof",
+	"reconciliation", "statements", "exchange", "months", "books", "large-ledger", "console"}
 
 // parse reads the flags and writes help to usage.
 func parse(args []string, usage io.Writer) (o options, err error) {

@@ -32,6 +32,7 @@ var (
 	exports            = newSection("Exports")
 	readsBeside        = newSection("Reads beside payments")
 	onboarding         = newSection("Customers")
+	besideBulk         = newSection("Beside an import and exports")
 	ledgerLog          = newSection("Ledger log")
 	ledgerCheck        = newSection("Ledger check")
 	monthEnd           = newSection("Month end")
@@ -166,9 +167,12 @@ var (
 	goalPlatforms      = atLeast(1.30) // of the ramps of one platform
 	goalHotAccount     = atLeast(0.80) // of the payouts from many accounts
 	goalHotRail        = atLeast(0.90) // of the ramps of few customers
-	goalFirstStart     = under(10*time.Second, "", "")
+	goalFirstStart     = under(3*time.Second, "", "")
 	goalSecondStart    = under(3*time.Second, "", "")
 	goalIdleMemory     = under(byteSize(60_000_000), "", "")
+	goalQuotesBeside   = atMost(2, " times the p99 alone")
+	goalListsBeside    = under(200*time.Millisecond, "p99 ", "")
+	goalBusyMemory     = under(byteSize(160_000_000), "", "")
 	goalExportMemory   = under(byteSize(64_000_000), "", "") // added, whatever the size of the ledger
 	goalImport         = under(time.Minute, "", " for 100000 rows")
 	goalReconciliation = under(30*time.Second, "", " for 100000 lines")
