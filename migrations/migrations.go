@@ -123,7 +123,10 @@ func apply(ctx context.Context, db *sql.DB, files fs.FS, attempts int) (Result, 
 	if err != nil {
 		return result, describe(partial, err)
 	}
-	return result, checkNotNewer(ctx, provider)
+	if err := checkNotNewer(ctx, provider); err != nil {
+		return result, err
+	}
+	return result, replaceIndexes(ctx, db)
 }
 
 // describe names the file that failed, and says what to do if it could not lock a table.
