@@ -52,6 +52,7 @@ func (a *app) mountConsole(server *httpapi.API, address net.Addr) error {
 		Accounts: a.accounts, Stopping: a.stopping, Operations: a.processes, Agents: a.agents,
 		Limits:     limits.New(limits.Config{Store: a.db, Clock: systemClock{}}),
 		Notes:      notes.New(a.db, systemClock{}, ids.New()),
+		APIPath:    httpapi.BasePath,
 		TestValues: sandboxrail.TestValues()})
 	if err != nil {
 		return err

@@ -276,9 +276,12 @@ func (s *Service) RecordViewed(ctx context.Context, p person.Person, of ident.Pl
 	if err := p.Check(person.ViewPersonalData, of); err != nil {
 		return err
 	}
-	now := s.Clock.Now()
-	return s.do(ctx, func(ctx context.Context, tx Tx) error {
-		return tx.RecordOperatorAction(ctx, platform.OperatorAction{ID: s.IDs.New(now), Platform: of, Kind: platform.PersonViewedData,
-			Subject: subject, Name: what, Actor: p.Email, Person: p.ID, At: now})
-	})
+	return s.RecordAction(ctx, p, platform.OperatorAction{Platform: of, Kind: platform.PersonViewedData, Subject: subject, Name: what})
+}
+
+// RecordAction records that a person is about to do something that records nobody itself.
+func (s *Service) RecordAction(ctx context.Context, p person.Person, a platform.OperatorAction) error {
+	a.At, a.Actor, a.Person = s.Clock.Now(), p.Email, p.ID
+	a.ID = s.IDs.New(a.At)
+	return s.do(ctx, func(ctx context.Context, tx Tx) error { return tx.RecordOperatorAction(ctx, a) })
 }

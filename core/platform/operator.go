@@ -62,6 +62,12 @@ const (
 	PersonRemovedPasskey   OperatorActionKind = "REMOVE_PASSKEY"
 	PersonStoppedPasskey   OperatorActionKind = "STOP_PASSKEY" // because it may have been copied
 	PersonViewedData       OperatorActionKind = "VIEW_PERSONAL_DATA"
+	// What people do on the console where nothing else records the person. It is recorded before it is done, and may be refused then.
+	PersonApprovedPayment  OperatorActionKind = "APPROVE_PAYMENT"
+	PersonRejectedPayment  OperatorActionKind = "REJECT_PAYMENT"
+	PersonCancelledPayment OperatorActionKind = "CANCEL_PAYMENT"
+	PersonSimulatedPayment OperatorActionKind = "SIMULATE_PAYMENT" // moved one of a sandbox on; its name says how
+	PersonSentWebhooks     OperatorActionKind = "SEND_WEBHOOKS_AGAIN"
 	// OperatorActedAlone is a command on a production service that nobody had signed in for, beside what the command records.
 	OperatorActedAlone OperatorActionKind = "BREAK_GLASS"
 )

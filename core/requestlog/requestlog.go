@@ -3,6 +3,7 @@
 package requestlog
 
 import (
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -75,3 +76,14 @@ func (b Bodies) Keep(of platform.Environment, status int) bool {
 
 // StatusRange is a range of statuses, both ends included.
 type StatusRange struct{ From, To int }
+
+// PathPrefixes returns the beginning of a path with and without the version, whose paths begin with base.
+func PathPrefixes(base, prefix string) []string {
+	if prefix == "" {
+		return nil
+	}
+	if strings.HasPrefix(prefix, base) {
+		return []string{prefix}
+	}
+	return []string{base + prefix, prefix}
+}

@@ -120,17 +120,6 @@ func (f statusFilter) statusRange() requestlog.StatusRange {
 	return requestlog.StatusRange{From: status, To: status}
 }
 
-// pathPrefixes returns a path with and without the version.
-func pathPrefixes(prefix string) []string {
-	switch {
-	case prefix == "":
-		return nil
-	case strings.HasPrefix(prefix, httpapi.BasePath):
-		return []string{prefix}
-	}
-	return []string{httpapi.BasePath + prefix, prefix}
-}
-
 func registerRequestLogs(a *httpapi.API, service RequestLog) {
 	a.MaskWhole(maskedWhole...)
 	httpapi.GetPage(a, httpapi.Operation{
@@ -142,7 +131,7 @@ func registerRequestLogs(a *httpapi.API, service RequestLog) {
 	}, func(ctx context.Context, call httpapi.Call, in *listRequestLogsParams, page ports.Paging) (ports.Page[requestlog.Entry], error) {
 		filter := ports.RequestLogFilter{
 			Paging: page,
-			Method: in.Method, Operation: in.OperationID, PathPrefixes: pathPrefixes(in.PathPrefix), IdempotencyKey: in.IdempotencyKey,
+			Method: in.Method, Operation: in.OperationID, PathPrefixes: requestlog.PathPrefixes(httpapi.BasePath, in.PathPrefix), IdempotencyKey: in.IdempotencyKey,
 			Token: in.TokenID.Value, Agent: in.AgentID.Value, Arrived: inclusiveInterval(in.StartDate, in.EndDate),
 		}
 		for _, status := range in.Status {

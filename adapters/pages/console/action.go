@@ -20,6 +20,8 @@ type action struct {
 	Fields []field
 	// NeedsCode: it moves money or gives rights, so it takes another code of the second factor.
 	NeedsCode bool
+	// Record is what is recorded of the person before it is done; without a kind nothing is, because the use case does.
+	Record platform.OperatorAction
 	// Back is the page of what it is done to.
 	Back string
 	// do does it, and returns the page to go to; Back if that is empty.
@@ -85,6 +87,12 @@ func (c *Console) act(r *request, a action) error {
 	if a.NeedsCode {
 		if err := c.confirm(r, "code"); err != nil {
 			return c.refused(r, a, err)
+		}
+	}
+	if a.Record.Kind != "" {
+		a.Record.Platform = r.platform.ID
+		if err := c.People.RecordAction(r.Context(), r.in.Person, a.Record); err != nil {
+			return err
 		}
 	}
 	if a.shown != nil {

@@ -3,7 +3,6 @@ package console
 import (
 	"context"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -29,22 +28,7 @@ func activityFilter(r *request) (f ports.ActivityFilter, fields []field, problem
 	query := r.URL.Query()
 	get := func(name string) string { return strings.TrimSpace(query.Get(name)) }
 	f = ports.ActivityFilter{Platform: r.platform.ID, Actor: get("actor"), After: after(query), Limit: pageSize}
-	for _, t := range []struct {
-		name string
-		edge edge
-		at   *time.Time
-	}{{"from", first, &f.At.From}, {"to", last, &f.At.To}} {
-		if text := get(t.name); text != "" {
-			parsed, problem := r.zone().parse(text, t.edge)
-			if problem != "" {
-				problems = append(problems, capital(t.name)+" "+problem+".")
-			}
-			*t.at = parsed
-		}
-	}
-	if !f.At.To.IsZero() {
-		f.At.To = f.At.To.Add(time.Minute) // the minute is part of it
-	}
+	f.At, problems = r.zone().interval(get)
 	if text := get("object"); text != "" {
 		_, id, hasKind := strings.Cut(text, ":")
 		if !hasKind {
@@ -77,18 +61,22 @@ func (c *Console) showAudit(r *request) error {
 	if err != nil {
 		return err
 	}
-	rows := table{Label: "Actions", Columns: columns("Time", "Person", "Action", "Object", "Reason or outcome"),
-		Empty: "Nobody has done such a thing. Leave out a part of the filter."}
-	for _, a := range found {
-		rows.Rows = append(rows.Rows, []cell{timed(a.At), plain(a.Actor), plain(lower(a.Action)), plain(subjectOf(a)), plain(a.Note)})
-	}
-	v.Sections = []section{{Table: &rows}}
+	v.Sections = []section{{Table: activityTable(found)}}
 	v.Older = older(r, more, found, func(a ports.Activity) string { return a.ID.String() })
 	if query := r.URL.Query(); len(found) > 0 {
 		query.Del("after")
 		v.Download = r.URL.Path + ".csv?" + query.Encode()
 	}
 	return c.show(r, v)
+}
+
+func activityTable(found []ports.Activity) *table {
+	t := &table{Label: "Actions", Columns: columns("Time", "Person", "Action", "Object", "Reason or outcome"),
+		Empty: "Nobody has done such a thing. Leave out a part of the filter."}
+	for _, a := range found {
+		t.Rows = append(t.Rows, []cell{timed(a.At), plain(a.Actor), plain(lower(a.Action)), plain(subjectOf(a)), plain(a.Note)})
+	}
+	return t
 }
 
 func subjectOf(a ports.Activity) string {

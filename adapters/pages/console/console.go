@@ -63,6 +63,8 @@ type Config struct {
 	Limits         Limits
 	Notes          Notes
 
+	// APIPath begins the paths of the API.
+	APIPath string
 	// TestValues are those of sandbox platforms.
 	TestValues []ports.TestValue
 	// Stopping is closed when the service begins to stop; nil never is.

@@ -138,9 +138,8 @@ func (c *Console) showRequests(r *request) error {
 	if digit, err := strconv.Atoi(get("status")); err == nil && digit >= 1 && digit <= 5 {
 		f.Statuses = []requestlog.StatusRange{{From: digit * 100, To: digit*100 + 99}}
 	}
-	if path := get("path"); path != "" {
-		f.PathPrefixes = []string{path}
-	}
+	f.PathPrefixes = requestlog.PathPrefixes(c.APIPath, get("path"))
+	f.Arrived, v.Problems = r.zone().interval(get)
 	if id := get("id"); id != "" {
 		var err error
 		if f.RequestID, err = uuid.Parse(id); err != nil {
@@ -151,7 +150,8 @@ func (c *Console) showRequests(r *request) error {
 		{Name: "status", Label: "Status", Kind: "select", Options: requestStatuses, Value: get("status")},
 		{Name: "operation", Label: "Operation", Value: get("operation"), Hint: "Such as `createQuote`."},
 		{Name: "path", Label: "Path begins with", Value: get("path")}, {Name: "id", Label: "Id of the request", Value: get("id")},
-		{Name: "key", Label: "Idempotency key", Value: get("key")}}}
+		{Name: "key", Label: "Idempotency key", Value: get("key")},
+		r.zone().field("from", "From", get("from")), r.zone().field("to", "To", get("to"))}}
 	if len(v.Problems) > 0 {
 		return c.show(r, v)
 	}
@@ -235,7 +235,8 @@ func (c *Console) redeliver(r *request) (action, error) {
 		"another seven " +
 		"days. An endpoint that has accepted it before must take it as a repeat.", Facts: []fact{{Name: "Webhook", Value: id.String()},
 		{Name: "Event", Value: found.Name}, {Name: "Status", Value: lower(found.Status)}},
-		Back: basePath(r.platform.ID) + "/webhooks/" + pathOfID(id),
+		Record: platform.OperatorAction{Kind: platform.PersonSentWebhooks, Subject: id.UUID(), Name: id.String()},
+		Back:   basePath(r.platform.ID) + "/webhooks/" + pathOfID(id),
 		do: func(r *request) (string, error) {
 			_, err := c.Webhooks.Redeliver(r.Context(), r.platform.ID, ports.Redelivery{IDs: []ident.Webhook{id}})
 			return "", err

@@ -3,6 +3,8 @@ package console
 import (
 	"cmp"
 	"context"
+	"errors"
+	"html"
 	"net/http"
 	"net/url"
 	"slices"
@@ -81,6 +83,11 @@ func (f *fakeDevelopers) SettleNow(ctx context.Context, p ident.Platform, id ide
 func (f *fakeDevelopers) ReturnNow(ctx context.Context, p ident.Platform, id ident.Transaction,
 	_ *ports.IdempotentRequest) (transaction.Transaction, error) {
 	return f.act(ctx, p, "return %s", id)
+}
+
+func (f *fakeDevelopers) CancelTransaction(ctx context.Context, p ident.Platform, id ident.Transaction, reason string,
+	_ *ports.IdempotentRequest) (transaction.Transaction, error) {
+	return f.act(ctx, p, "cancel %s %s", id, reason)
 }
 
 func (f *fakeDevelopers) TakeBackNow(ctx context.Context, p ident.Platform, id ident.Transaction,
@@ -170,7 +177,7 @@ func TestDevelopers_LogOfRequests(t *testing.T) {
 	id := uuid.New()
 	s.get(base + "/requests?status=4&operation=createQuote&path=/quotes&key=k&id=" + id.String())
 	if f := s.developers.filter; len(f.Statuses) != 1 || f.Statuses[0] != (requestlog.StatusRange{From: 400, To: 499}) ||
-		f.Operation != "createQuote" || !slices.Equal(f.PathPrefixes, []string{"/quotes"}) || f.IdempotencyKey != "k" || f.RequestID != id {
+		f.Operation != "createQuote" || !slices.Equal(f.PathPrefixes, []string{"/v/quotes", "/quotes"}) || f.IdempotencyKey != "k" || f.RequestID != id {
 		t.Errorf("filter %+v", f)
 	}
 	if got := s.get(base + "/requests?id=x"); got.StatusCode != http.StatusUnprocessableEntity {
@@ -233,6 +240,10 @@ func TestPayment_ButtonsOfItsState(t *testing.T) {
 	asks := func(t *transaction.Transaction) {
 		t.Type, t.State, t.Approval = transaction.Incoming, transaction.State{Status: transaction.Pending}, &transaction.Approval{Deadline: now}
 	}
+	byBank := func(t *transaction.Transaction) {
+		t.State, t.DestinationRail = transaction.State{Status: transaction.Processing, Stage: transaction.Converted}, "ACH"
+		t.Source.UMA, t.Destination.UMA = "", ""
+	}
 	id := paymentID.UUID().String()
 	for name, test := range map[string]struct{ got, want string }{
 		"waits for money":       {buttons(person.Support, platform.Sandbox, state(transaction.Pending)), "pay-in expire redeliver"},
@@ -242,6 +253,8 @@ func TestPayment_ButtonsOfItsState(t *testing.T) {
 		"a viewer":              {buttons(person.Viewer, platform.Sandbox, state(transaction.Completed)), ""},
 		"in production":         {buttons(person.Support, platform.Production, state(transaction.Completed)), "redeliver"},
 		"for operators":         {buttons(person.Operator, platform.Production, state(transaction.Processing)), "redeliver release cancel move"},
+		"at a bank":             {buttons(person.Operator, platform.Sandbox, byBank), "cancel settle redeliver"},
+		"at a bank, of support": {buttons(person.Support, platform.Sandbox, byBank), "settle redeliver"},
 		"asks for an approval":  {buttons(person.Compliance, platform.Production, asks), "approve reject"},
 		"asks, and not support": {buttons(person.Support, platform.Production, asks), "redeliver"},
 	} {
@@ -267,6 +280,7 @@ func TestPayment_MovedOn(t *testing.T) {
 	}{
 		"approve": {person.Compliance, "approve " + paymentID.String() + " map[FULL_NAME:Ana]"}, "reject": {person.Compliance,
 			"reject " + paymentID.String() + " Unknown"}, "pay-in": {person.Support, "pay in CWREF123 5025 USD"},
+		"cancel": {person.Operator, "cancel " + paymentID.String() + " Unknown"},
 		"settle": {person.Support, "settle " + paymentID.String()}, "return": {person.Support, "return " + paymentID.String()},
 		"take-back": {person.Support, "take back " + paymentID.String()},
 		"expire":    {person.Support, "expire " + numbered(ident.Quote{}, 14).String()},
@@ -274,7 +288,7 @@ func TestPayment_MovedOn(t *testing.T) {
 		s := newSite(t).fill().as(person.Grant{Role: test.role})
 		s.accounting.timeline.Transaction.Approval = &transaction.Approval{Requested: []transaction.InfoField{{Name: "FULL_NAME"}}}
 		form := url.Values{"info-FULL_NAME": {"Ana"}, "info-OTHER": {"x"}, "note": {"Unknown"}, "amount": {"50.25"}}
-		if got := s.post(path+"/"+action, form); test.role == person.Compliance && (got.StatusCode < 400 || slices.Contains(s.calls.log,
+		if got := s.post(path+"/"+action, form); test.role != person.Support && (got.StatusCode < 400 || slices.Contains(s.calls.log,
 			test.want)) {
 			t.Errorf("%s without a code: %d", action, got.StatusCode)
 		}
@@ -282,12 +296,21 @@ func TestPayment_MovedOn(t *testing.T) {
 		if got := s.post(path+"/"+action, form); got.Header.Get("Location") != path || !slices.Contains(s.calls.log, test.want) {
 			t.Errorf("%s: %d, %q, want %q", action, got.StatusCode, s.calls.log, test.want)
 		}
+		recorded := slices.IndexFunc(s.calls.log, func(call string) bool { return strings.HasPrefix(call, "ada@acme.example: ") })
+		if recorded < 0 || recorded > slices.Index(s.calls.log, test.want) || !strings.Contains(s.calls.log[recorded], paymentID.String()) {
+			t.Errorf("%s: the person is not recorded before: %q", action, s.calls.log)
+		}
 		s.developers.refusal = fault.New(fault.Conflict, "Nothing waits to be settled.")
 		if got := s.post(path+"/"+action, form); got.StatusCode != http.StatusConflict || !strings.Contains(got.body, "Nothing waits") {
 			t.Errorf("%s, refused: %d", action, got.StatusCode)
 		}
 	}
 	s := newSite(t).fill().as(person.Grant{Role: person.Support})
+	s.people.recordErr = errors.New("no database")
+	if s.post(path+"/settle", nil); slices.Contains(s.calls.log, "settle "+paymentID.String()) {
+		t.Error("settled, and nobody was recorded")
+	}
+	s = newSite(t).fill().as(person.Grant{Role: person.Support})
 	for _, amount := range []string{"x", "-1", "1.234"} {
 		if got := s.post(path+"/pay-in", url.Values{"amount": {amount}}); got.StatusCode != fault.InvalidInput.Status() ||
 			!strings.Contains(got.body, "must be an amount in USD") {
@@ -332,5 +355,26 @@ func TestPayment_ConnectionsAndStoppedJobs(t *testing.T) {
 	if got := s.get(path + "/expire"); !strings.Contains(got.body, "cannot be undone") || !strings.Contains(got.body, "100.50 USD") ||
 		!strings.Contains(got.body, "InternalAccount:") {
 		t.Errorf("the page of an action says too little: %s", got.body)
+	}
+}
+
+func TestPayment_WhoDidWhatAndItsRequests(t *testing.T) {
+	t.Parallel()
+	// Who may see the audit sees on the page of a payment what people have done to it. Its requests are found by its id, by that of its
+	// quote, and by the minute of its creation in the zone of the person.
+	for role, shows := range map[person.Role]bool{person.Finance: true, person.Compliance: true, person.Viewer: false} {
+		s := newSite(t).fill().as(person.Grant{Role: role})
+		got := s.get(base + "/payments/" + paymentID.UUID().String())
+		if strings.Contains(got.body, "Who did what") != shows || slices.Contains(s.calls.log, "activity") != shows ||
+			shows && s.activity.filter.SubjectID != paymentID.UUID() {
+			t.Errorf("%s: shows %t: %q", role, !shows, s.calls.log)
+		}
+		for _, want := range []string{"/requests?path=%2Ftransactions%2F" + url.QueryEscape(paymentID.String()),
+			"/requests?path=%2Fquotes%2F" + url.QueryEscape(numbered(ident.Quote{}, 14).String()),
+			"/requests?from=2026-03-14T09%3A"} {
+			if !strings.Contains(html.UnescapeString(got.body), want) {
+				t.Errorf("%s: no %s in %s", role, want, got.body)
+			}
+		}
 	}
 }

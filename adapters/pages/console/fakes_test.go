@@ -134,6 +134,13 @@ func (f *fakePeople) List(context.Context) ([]person.Person, error) {
 	return f.everyone, f.call("people")
 }
 
+func (f *fakePeople) RecordAction(_ context.Context, p person.Person, a platform.OperatorAction) error {
+	if f.recordErr != nil {
+		return f.recordErr
+	}
+	return f.call("%s: %s %s (%s) of %s", p.Email, a.Kind, a.Name, a.Subject, a.Platform)
+}
+
 func (f *fakePeople) RecordViewed(_ context.Context, p person.Person, of ident.Platform, subject uuid.UUID, what string) error {
 	if f.recordErr != nil {
 		return f.recordErr

@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"causeway/app/accounting"
@@ -26,6 +27,8 @@ type PaymentActions interface {
 	ExpireQuote(ctx context.Context, p ident.Platform, id ident.Quote, request *ports.IdempotentRequest) (quote.WithStatus, error)
 	SettleNow(ctx context.Context, p ident.Platform, id ident.Transaction, request *ports.IdempotentRequest) (transaction.Transaction, error)
 	ReturnNow(ctx context.Context, p ident.Platform, id ident.Transaction, request *ports.IdempotentRequest) (transaction.Transaction, error)
+	CancelTransaction(ctx context.Context, p ident.Platform, id ident.Transaction, reason string,
+		request *ports.IdempotentRequest) (transaction.Transaction, error)
 	TakeBackNow(ctx context.Context, p ident.Platform, id ident.Transaction, request *ports.IdempotentRequest) (transaction.Transaction, error)
 }
 
@@ -33,6 +36,7 @@ type PaymentActions interface {
 type paymentAction struct {
 	path, title, does string
 	right             person.Right
+	kind              platform.OperatorActionKind
 	// isSandbox: only on a sandbox platform, which moves no money. Others take a code.
 	isSandbox bool
 	// offered reports whether the page of a payment has a button for it.
@@ -55,8 +59,7 @@ func waitsForMoney(t transaction.Transaction) bool {
 
 var paymentActions = []paymentAction{
 	{"approve", "Approve", "The payment is credited to the customer. What the sending side asks about the receiver is sent to it.",
-		person.Review,
-		false, waitsForApproval, receiverFields, func(c *Console, r *request, t transaction.Transaction) error {
+		person.Review, platform.PersonApprovedPayment, false, waitsForApproval, receiverFields, func(c *Console, r *request, t transaction.Transaction) error {
 			receiver := map[string]string{}
 			for _, f := range receiverFields(t) {
 				if value := r.PostFormValue(f.Name); value != "" {
@@ -66,15 +69,22 @@ var paymentActions = []paymentAction{
 			_, err := c.PaymentActions.Approve(r.Context(), r.platform.ID, t.ID, receiver, nil)
 			return err
 		}},
-	{"reject", "Reject", "The payment is not credited, and the money goes back to the sender.", person.Review, false, waitsForApproval,
-		func(transaction.Transaction) []field { return []field{noteField} },
+	{"reject", "Reject", "The payment is not credited, and the money goes back to the sender.", person.Review,
+		platform.PersonRejectedPayment, false, waitsForApproval, func(transaction.Transaction) []field { return []field{noteField} },
 		func(c *Console, r *request, t transaction.Transaction) error {
 			_, err := c.PaymentActions.Reject(r.Context(), r.platform.ID, t.ID, r.PostFormValue("note"), nil)
 			return err
 		}},
+	{"cancel", "Cancel", "The payment is stopped, if it has not left, and what was paid for it is refunded in full, fees included. That " +
+		"cannot be undone. One that has left is refused.", person.DecidePayments, platform.PersonCancelledPayment, false, isCancellable,
+		func(transaction.Transaction) []field { return []field{noteField} },
+		func(c *Console, r *request, t transaction.Transaction) error {
+			_, err := c.PaymentActions.CancelTransaction(r.Context(), r.platform.ID, t.ID, r.PostFormValue("note"), nil)
+			return err
+		}},
 	{"pay-in", "Pay in", "The simulated bank says that money with the reference of this payment has come in. With the amount of the " +
 		"quote the " +
-		"payment goes on; with another one it fails and is refunded.", person.Assist, true, waitsForMoney, payInFields,
+		"payment goes on; with another one it fails and is refunded.", person.Assist, platform.PersonSimulatedPayment, true, waitsForMoney, payInFields,
 		func(c *Console, r *request, t transaction.Transaction) error {
 			currency := t.Pricing.Sent.Currency
 			var problems []fault.Field
@@ -89,34 +99,38 @@ var paymentActions = []paymentAction{
 			return err
 		}},
 	{"expire", "Expire the quote", "The quote ends as if its time were over. Money that comes in for it later is refunded. That cannot be " +
-		"undone.", person.Assist, true, waitsForExecution, noFields,
+		"undone.", person.Assist, platform.PersonSimulatedPayment, true, waitsForExecution, noFields,
 		func(c *Console, r *request, t transaction.Transaction) error {
 			_, err := c.PaymentActions.ExpireQuote(r.Context(), r.platform.ID, t.Quote, nil)
 			return err
 		}},
-	{"settle", "Settle now", "The simulated partner answers at once what it would answer after all its delays.", person.Assist, true,
-		waitsForPartner, noFields,
+	{"settle", "Settle now", "The simulated partner answers at once what it would answer after all its delays.", person.Assist,
+		platform.PersonSimulatedPayment, true, waitsForPartner, noFields,
 		func(c *Console, r *request, t transaction.Transaction) error {
 			_, err := c.PaymentActions.SettleNow(r.Context(), r.platform.ID, t.ID, nil)
 			return err
 		}},
 	{"return", "Return", "The bank of the beneficiary returns the payout, as one does after days. The customer is refunded.", person.Assist,
-		true,
-		isPaidOut, noFields, func(c *Console, r *request, t transaction.Transaction) error {
+		platform.PersonSimulatedPayment, true, isPaidOut, noFields, func(c *Console, r *request, t transaction.Transaction) error {
 			_, err := c.PaymentActions.ReturnNow(r.Context(), r.platform.ID, t.ID, nil)
 			return err
 		}},
 	{"take-back", "Take the collection back", "The bank of the payer takes back what was collected, as one does after days. The customer " +
-		"owes it.",
-		person.Assist, true, isPaidOut, noFields, func(c *Console, r *request, t transaction.Transaction) error {
-			_, err := c.PaymentActions.TakeBackNow(r.Context(), r.platform.ID, t.ID, nil)
-			return err
-		}},
+		"owes it.", person.Assist, platform.PersonSimulatedPayment, true, isPaidOut, noFields, func(c *Console, r *request, t transaction.Transaction) error {
+		_, err := c.PaymentActions.TakeBackNow(r.Context(), r.platform.ID, t.ID, nil)
+		return err
+	}},
 }
 
 func waitsForPartner(t transaction.Transaction) bool {
 	isOpen := t.State.Status == transaction.Pending || t.State.Status == transaction.Processing
 	return t.State.Refund == transaction.RefundPending || isOpen && !waitsForMoney(t) && !waitsForApproval(t)
+}
+
+// isCancellable reports whether a bank carries the payment, which may have left by now.
+func isCancellable(t transaction.Transaction) bool {
+	_, err := t.Cancellable()
+	return err == nil
 }
 
 func waitsForExecution(t transaction.Transaction) bool {
@@ -177,8 +191,12 @@ func (c *Console) paymentAction(r *request, a paymentAction) (action, error) {
 		return action{}, err
 	}
 	t := found.Transaction
-	return action{Title: a.title, Section: "payments", Does: a.does, Facts: actedOn(t), Fields: a.fields(t),
-		NeedsCode: !a.isSandbox, Back: basePath(r.platform.ID) + "/payments/" + pathOfID(t.ID),
+	name := t.ID.String()
+	if a.isSandbox {
+		name += ", " + a.path
+	}
+	return action{Title: a.title, Section: "payments", Does: a.does, Facts: actedOn(t), Fields: a.fields(t), NeedsCode: !a.isSandbox,
+		Record: platform.OperatorAction{Kind: a.kind, Subject: t.ID.UUID(), Name: name}, Back: basePath(r.platform.ID) + "/payments/" + pathOfID(t.ID),
 		do: func(r *request) (string, error) { return "", a.do(c, r, t) }}, nil
 }
 
@@ -225,6 +243,8 @@ func (c *Console) redeliverOfPayment(r *request) (action, error) {
 	return action{Title: "Send the webhooks again", Section: "payments", Does: "All webhooks about the payment are sent again to the " +
 		"endpoint, in their order and with the same ids, for another seven days. No money moves. An endpoint that has accepted them before " +
 		"must take them as repeats.", Facts: add(actedOn(found.Transaction), "Webhooks", itoa(len(ids))),
+		Record: platform.OperatorAction{Kind: platform.PersonSentWebhooks, Subject: found.Transaction.ID.UUID(),
+			Name: found.Transaction.ID.String()},
 		Back: basePath(r.platform.ID) + "/payments/" + pathOfID(found.Transaction.ID),
 		do: func(r *request) (string, error) {
 			if len(ids) == 0 {
@@ -252,6 +272,10 @@ func (c *Console) addConnections(r *request, data *paymentPage) error {
 	for i := range sections {
 		sections[i].Heading = "Connection: " + sections[i].Heading
 	}
+	isCancel := func(a fact) bool { return a.Name == "Cancel" }
+	if slices.ContainsFunc(actions, isCancel) { // which leads to the same
+		data.Actions = slices.DeleteFunc(data.Actions, isCancel)
+	}
 	data.Sections, data.Actions = append(data.Sections, sections...), append(data.Actions, actions...)
 	return nil
 }
@@ -275,5 +299,24 @@ func (c *Console) addStoppedJobs(r *request, data *paymentPage) error {
 		rows.Rows = append(rows.Rows, row)
 	}
 	data.Sections = append(data.Sections, section{Heading: "Stopped", Text: "The payment goes on when these jobs are retried.", Table: &rows})
+	return nil
+}
+
+// addActivity adds what people have done to the payment, and who has seen its personal data.
+func (c *Console) addActivity(r *request, data *paymentPage) error {
+	if !data.Person.May(person.ViewAudit, r.platform.ID) {
+		return nil
+	}
+	id := data.Transaction.ID
+	found, more, err := c.Activity.List(r.Context(), ports.ActivityFilter{Platform: r.platform.ID, SubjectID: id.UUID(), Limit: pageSize})
+	if err != nil {
+		return err
+	}
+	s := section{Heading: "Who did what", Table: activityTable(found)}
+	s.Table.Empty = "Nobody has decided anything about the payment, or seen its personal data."
+	if more {
+		s.Facts = []fact{{"Older", "in the audit", data.Base + "/audit?object=" + id.UUID().String()}}
+	}
+	data.Sections = append(data.Sections, s)
 	return nil
 }

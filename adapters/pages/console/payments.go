@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -66,23 +65,8 @@ func filterOf(query url.Values, z *zone) (entered paymentFilter, filter ports.Tr
 	default:
 		refuse("%s is not a direction.", direction)
 	}
-	readTime := func(text, name string, e edge) (t time.Time) {
-		if text == "" {
-			return t
-		}
-		t, problem := z.parse(text, e)
-		if problem != "" {
-			refuse("%s %s.", name, problem)
-		}
-		return t
-	}
-	filter.Created.From = readTime(entered.From, "From", first)
-	if filter.Created.To = readTime(entered.To, "To", last); !filter.Created.To.IsZero() {
-		filter.Created.To = filter.Created.To.Add(time.Minute) // the minute is part of it
-		if !filter.Created.From.Before(filter.Created.To) {
-			refuse("From must not be after To.")
-		}
-	}
+	created, wrong := z.interval(func(name string) string { return map[string]string{"from": entered.From, "to": entered.To}[name] })
+	filter.Created, problems = created, append(problems, wrong...)
 	filter.Reference, filter.Account = entered.Reference, entered.Account
 	if entered.Customer != "" {
 		var err error
@@ -263,6 +247,8 @@ func (c *Console) paymentWith(r *request, revealed bool) error {
 	show := shown(revealed)
 	data := paymentPage{page: c.page(r, "Payment", "payments"), Timeline: timeline, IsRevealed: revealed}
 	data.Facts = paymentFacts(timeline.Transaction, data.Base, show)
+	minute := escapeQuery(timeline.Transaction.CreatedAt.In(r.zone().location).Format(timeForm))
+	data.Facts = add(data.Facts, "Requests at its creation", "in the log of requests", data.Base+"/requests?from="+minute+"&to="+minute)
 	data.Actions = data.actionsOn(timeline)
 	if err := c.addConnections(r, &data); err != nil {
 		return err
@@ -270,9 +256,15 @@ func (c *Console) paymentWith(r *request, revealed bool) error {
 	if err := c.addStoppedJobs(r, &data); err != nil {
 		return err
 	}
+	if err := c.addActivity(r, &data); err != nil {
+		return err
+	}
 	data.Events = timelineRows(timeline, data.Base, show)
 	return c.render(r, http.StatusOK, "payment.html", data)
 }
+
+// requestsLink is that of the requests of the API whose path begins with one.
+func requestsLink(base, path string) string { return base + "/requests?path=" + escapeQuery(path) }
 
 // shown returns how personal data is shown.
 func shown(revealed bool) func(string) string {
@@ -310,7 +302,10 @@ func paymentFacts(t transaction.Transaction, base string, show func(string) stri
 	for _, name := range slices.Sorted(maps.Keys(t.Payer)) {
 		add("Payer "+strings.ToLower(strings.ReplaceAll(name, "_", " ")), show(t.Payer[name]), "")
 	}
-	add("Quote", t.Quote.String(), "")
+	if !t.Quote.IsZero() {
+		add("Quote", t.Quote.String(), requestsLink(base, "/quotes/"+t.Quote.String()))
+	}
+	add("Requests about it", "in the log of requests", requestsLink(base, "/transactions/"+t.ID.String()))
 	add("Agent", t.Agent.String(), "")
 	add("Failure", string(t.State.Reason), "")
 	add("Partner's code", t.Rejection.Code, "")

@@ -42,6 +42,7 @@ var needs = map[string]person.Right{
 	"GET /test-webhook": person.Assist, "POST /test-webhook": person.Assist,
 	"GET /payments/{transaction}/approve": person.Review, "POST /payments/{transaction}/approve": person.Review,
 	"GET /payments/{transaction}/reject": person.Review, "POST /payments/{transaction}/reject": person.Review,
+	"GET /payments/{transaction}/cancel": person.DecidePayments, "POST /payments/{transaction}/cancel": person.DecidePayments,
 	"GET /payments/{transaction}/pay-in": person.Assist, "POST /payments/{transaction}/pay-in": person.Assist,
 	"GET /payments/{transaction}/expire": person.Assist, "POST /payments/{transaction}/expire": person.Assist,
 	"GET /payments/{transaction}/redeliver": person.Assist, "POST /payments/{transaction}/redeliver": person.Assist,

@@ -117,6 +117,7 @@ func newSiteAt(t *testing.T, origin string) *site {
 		Filters: s.filters, Search: s.search, Accounts: fakeAccounts{s.customers}, Operations: s.jobs,
 		Agents: fakeAgents{c}, Limits: fakeLimits{c},
 		Notes:      s.customers,
+		APIPath:    "/v",
 		TestValues: []ports.TestValue{{Where: "the account", Value: "002", Then: "it fails"}},
 		Clock:      fixedClock{}, Log: log,
 		PublicURL: origin,

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"causeway/core/period"
 	"causeway/core/person"
 )
 
@@ -98,6 +99,28 @@ func (z *zone) parse(text string, e edge) (found time.Time, problem string) {
 		problem = "does not occur in the zone " + z.name + ": clocks are put forward then"
 	}
 	return found.UTC(), problem
+}
+
+// interval returns the one of the fields from and to, whose minutes are part of it, and what is wrong with them.
+func (z *zone) interval(get func(name string) string) (i period.Interval, problems []string) {
+	for _, f := range []struct {
+		name string
+		edge edge
+		at   *time.Time
+	}{{"from", first, &i.From}, {"to", last, &i.To}} {
+		if text := get(f.name); text != "" {
+			var problem string
+			if *f.at, problem = z.parse(text, f.edge); problem != "" {
+				problems = append(problems, capital(f.name)+" "+problem+".")
+			}
+		}
+	}
+	if !i.To.IsZero() {
+		if i.To = i.To.Add(time.Minute); !i.From.Before(i.To) {
+			problems = append(problems, "From must not be after To.")
+		}
+	}
+	return i, problems
 }
 
 // field returns a field for a time in the zone.
