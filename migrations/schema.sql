@@ -600,13 +600,19 @@ CREATE TABLE corridor_overrides (
     CONSTRAINT corridor_minimum_positive CHECK ((min_sending > 0))
 );
 CREATE UNIQUE INDEX corridor_override_unique ON corridor_overrides USING btree (COALESCE(platform_id, '00000000-0000-0000-0000-000000000000'::uuid), source, destination);
+CREATE TRIGGER corridor_as_proposed BEFORE INSERT OR DELETE OR UPDATE ON corridor_overrides FOR EACH ROW EXECUTE FUNCTION corridor_check_proposed();
 CREATE TRIGGER corridor_overrides_no_truncate BEFORE TRUNCATE ON corridor_overrides FOR EACH STATEMENT EXECUTE FUNCTION reject_change('Use DELETE, which is recorded.');
 CREATE TRIGGER corridor_overrides_record_change AFTER INSERT OR DELETE OR UPDATE ON corridor_overrides FOR EACH ROW EXECUTE FUNCTION corridor_record_change();
 ALTER TABLE ONLY corridor_overrides
     ADD CONSTRAINT corridor_overrides_platform_id_fkey FOREIGN KEY (platform_id) REFERENCES platforms(id);
 ALTER TABLE corridor_overrides ENABLE ROW LEVEL SECURITY;
 CREATE POLICY platform_isolation ON corridor_overrides USING (((platform_id IS NULL) OR (platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
-GRANT SELECT ON TABLE corridor_overrides TO causeway_service;
+GRANT SELECT,INSERT,DELETE ON TABLE corridor_overrides TO causeway_service;
+GRANT UPDATE(fee_fixed) ON TABLE corridor_overrides TO causeway_service;
+GRANT UPDATE(fee_fraction) ON TABLE corridor_overrides TO causeway_service;
+GRANT UPDATE(min_sending) ON TABLE corridor_overrides TO causeway_service;
+GRANT UPDATE(max_sending) ON TABLE corridor_overrides TO causeway_service;
+GRANT UPDATE(lock_seconds) ON TABLE corridor_overrides TO causeway_service;
 
 CREATE TABLE corridor_proposals (
     id uuid NOT NULL,
@@ -645,6 +651,14 @@ ALTER TABLE ONLY corridor_proposals
 ALTER TABLE corridor_proposals ENABLE ROW LEVEL SECURITY;
 CREATE POLICY platform_isolation ON corridor_proposals USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
 GRANT SELECT ON TABLE corridor_proposals TO causeway_service;
+GRANT UPDATE(status) ON TABLE corridor_proposals TO causeway_service;
+GRANT UPDATE(decider) ON TABLE corridor_proposals TO causeway_service;
+GRANT UPDATE(note) ON TABLE corridor_proposals TO causeway_service;
+GRANT UPDATE(error_code) ON TABLE corridor_proposals TO causeway_service;
+GRANT UPDATE(error_message) ON TABLE corridor_proposals TO causeway_service;
+GRANT UPDATE(error_at) ON TABLE corridor_proposals TO causeway_service;
+GRANT UPDATE(decided_at) ON TABLE corridor_proposals TO causeway_service;
+GRANT UPDATE(decider_person_id) ON TABLE corridor_proposals TO causeway_service;
 
 CREATE TABLE customer_import_chunks (
     platform_id uuid NOT NULL,
@@ -2767,7 +2781,8 @@ ALTER TABLE rail_connections
 ALTER TABLE ONLY rail_connections
     ADD CONSTRAINT rail_connections_pkey PRIMARY KEY (name, version);
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON rail_connections FOR EACH STATEMENT EXECUTE FUNCTION reject_change();
-GRANT SELECT ON TABLE rail_connections TO causeway_service;
+CREATE TRIGGER rail_as_proposed BEFORE INSERT ON rail_connections FOR EACH ROW EXECUTE FUNCTION rail_check_proposed();
+GRANT SELECT,INSERT ON TABLE rail_connections TO causeway_service;
 
 CREATE TABLE rail_controls (
     id bigint NOT NULL,
@@ -2896,7 +2911,8 @@ ALTER TABLE rail_opening_balances
 ALTER TABLE ONLY rail_opening_balances
     ADD CONSTRAINT rail_opening_balances_pkey PRIMARY KEY (connection, currency, at);
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON rail_opening_balances FOR EACH STATEMENT EXECUTE FUNCTION reject_change();
-GRANT SELECT ON TABLE rail_opening_balances TO causeway_service;
+CREATE TRIGGER rail_as_proposed BEFORE INSERT ON rail_opening_balances FOR EACH ROW EXECUTE FUNCTION rail_check_balance();
+GRANT SELECT,INSERT ON TABLE rail_opening_balances TO causeway_service;
 
 CREATE TABLE rail_payments (
     platform_id uuid NOT NULL,
@@ -3004,6 +3020,14 @@ CREATE TRIGGER not_deleted BEFORE DELETE OR TRUNCATE ON rail_proposals FOR EACH 
 CREATE TRIGGER rail_proposal_check_change BEFORE UPDATE ON rail_proposals FOR EACH ROW EXECUTE FUNCTION rail_check_proposal_change();
 CREATE TRIGGER rail_proposal_fixed BEFORE UPDATE OF id, operation, request, proposer, proposer_person_id, created_at, expires_at ON rail_proposals FOR EACH STATEMENT EXECUTE FUNCTION reject_change();
 GRANT SELECT ON TABLE rail_proposals TO causeway_service;
+GRANT UPDATE(status) ON TABLE rail_proposals TO causeway_service;
+GRANT UPDATE(decider) ON TABLE rail_proposals TO causeway_service;
+GRANT UPDATE(note) ON TABLE rail_proposals TO causeway_service;
+GRANT UPDATE(error_code) ON TABLE rail_proposals TO causeway_service;
+GRANT UPDATE(error_message) ON TABLE rail_proposals TO causeway_service;
+GRANT UPDATE(error_at) ON TABLE rail_proposals TO causeway_service;
+GRANT UPDATE(decided_at) ON TABLE rail_proposals TO causeway_service;
+GRANT UPDATE(decider_person_id) ON TABLE rail_proposals TO causeway_service;
 
 CREATE TABLE rail_receipts (
     platform_id uuid NOT NULL,
@@ -3105,9 +3129,10 @@ ALTER TABLE rail_tests ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
 ALTER TABLE ONLY rail_tests
     ADD CONSTRAINT rail_tests_pkey PRIMARY KEY (connection, version, id);
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON rail_tests FOR EACH STATEMENT EXECUTE FUNCTION reject_change();
+CREATE TRIGGER rail_as_proposed BEFORE INSERT ON rail_tests FOR EACH ROW EXECUTE FUNCTION rail_check_test();
 ALTER TABLE ONLY rail_tests
     ADD CONSTRAINT rail_tests_version_fkey FOREIGN KEY (connection, version) REFERENCES rail_connections(name, version);
-GRANT SELECT ON TABLE rail_tests TO causeway_service;
+GRANT SELECT,INSERT ON TABLE rail_tests TO causeway_service;
 
 CREATE TABLE rail_usage (
     connection text NOT NULL,
@@ -4733,6 +4758,31 @@ BEGIN
 END
 $$;
 
+CREATE FUNCTION corridor_check_proposed() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+DECLARE
+    changed corridor_overrides;
+    wanted  jsonb; -- the values that the corridor has of its own afterwards; those that are left out are built in
+BEGIN
+    IF TG_OP = 'DELETE' THEN changed := OLD; ELSE changed := NEW; END IF;
+    IF is_owner_of(TG_RELID) THEN RETURN changed; END IF;
+    SELECT p.request::jsonb #> '{after,override}' INTO wanted FROM corridor_proposals p
+    WHERE p.id = nullif(current_setting('causeway.proposal', true), '')::uuid AND p.status = 'PENDING' AND p.expires_at > now()
+        AND p.platform_id IS NOT DISTINCT FROM changed.platform_id
+        AND (p.request::jsonb ->> 'from', p.request::jsonb ->> 'to') = (changed.source, changed.destination);
+    IF wanted IS NULL OR (TG_OP = 'DELETE') <> (wanted = '{}') THEN
+        PERFORM refuse_unproposed(TG_TABLE_NAME);
+    ELSIF TG_OP <> 'DELETE' AND (NEW.fee_fixed, NEW.fee_fraction::numeric, NEW.min_sending, NEW.max_sending, NEW.lock_seconds) IS DISTINCT FROM (
+        (wanted ->> 'fee-fixed')::bigint, rtrim(wanted ->> 'fee-percent', '%')::numeric / 100, (wanted ->> 'min')::bigint,
+        (wanted ->> 'max')::bigint,
+        rtrim(wanted ->> 'lock', 'ms')::integer * CASE WHEN wanted ->> 'lock' LIKE '%m' THEN 60 ELSE 1 END) THEN
+        PERFORM refuse_unproposed(TG_TABLE_NAME);
+    END IF;
+    RETURN changed;
+END
+$$;
+
 CREATE FUNCTION corridor_record_change() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'public', 'pg_temp'
@@ -5105,6 +5155,12 @@ $$;
 
 REVOKE ALL ON FUNCTION invitation_by_code(wanted text, caller uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION invitation_by_code(wanted text, caller uuid) TO causeway_service;
+
+CREATE FUNCTION is_owner_of(relation oid) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT pg_has_role(current_user, relowner, 'MEMBER') FROM pg_class WHERE oid = relation
+$$;
 
 CREATE FUNCTION isolate_platforms(tenant_table regclass, condition text DEFAULT 'platform_id = (SELECT visible_platform())'::text) RETURNS void
     LANGUAGE plpgsql
@@ -5591,6 +5647,21 @@ END
 $$;
 REVOKE ALL ON FUNCTION queue_search_keys() FROM PUBLIC;
 
+CREATE FUNCTION rail_check_balance() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF NOT is_owner_of(TG_RELID) AND NOT EXISTS (
+        SELECT FROM rail_proposals p WHERE p.id = NEW.proposal_id AND p.status = 'PENDING' AND p.expires_at > now()
+            AND p.operation = 'rails balance' AND p.request::jsonb ->> 'connection' = NEW.connection
+            AND p.request::jsonb ->> 'currency' = NEW.currency AND coalesce((p.request::jsonb ->> 'amount')::bigint, 0) = NEW.amount
+            AND (p.request::jsonb ->> 'at')::timestamptz = NEW.at) THEN
+        PERFORM refuse_unproposed(TG_TABLE_NAME);
+    END IF;
+    RETURN NEW;
+END
+$$;
+
 CREATE FUNCTION rail_check_proposal_change() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -5598,6 +5669,38 @@ BEGIN
     IF OLD.status <> 'PENDING' THEN
         RAISE EXCEPTION 'a decided proposal cannot be changed'
             USING ERRCODE = 'restrict_violation', CONSTRAINT = 'rail_proposal_decided_once', TABLE = 'rail_proposals';
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+CREATE FUNCTION rail_check_proposed() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF is_owner_of(TG_RELID) OR EXISTS (
+        SELECT FROM rail_proposals p WHERE p.id = NEW.proposal_id AND p.status = 'PENDING' AND p.expires_at > now()
+            AND p.request::jsonb ->> 'connection' = NEW.name AND coalesce((p.request::jsonb ->> 'afterVersion')::integer, 0) = NEW.version - 1
+            AND CASE p.operation
+                WHEN 'rails set' THEN NEW.state = 'OPEN' AND NEW.settings - 'exclusive' = p.request::jsonb -> 'file'
+                ELSE (p.operation, NEW.state) IN (('rails retire', 'RETIRED'), ('rails delete', 'DELETED'))
+                    AND EXISTS (SELECT FROM rail_connections c WHERE c.name = NEW.name AND c.settings = NEW.settings)
+            END) THEN
+        RETURN NEW;
+    END IF;
+    PERFORM refuse_unproposed(TG_TABLE_NAME);
+    RETURN NULL;
+END
+$$;
+
+CREATE FUNCTION rail_check_test() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF NOT is_owner_of(TG_RELID) AND NOT EXISTS (
+        SELECT FROM rail_connections c JOIN rail_proposals p ON p.id = c.proposal_id AND p.status = 'PENDING'
+        WHERE c.name = NEW.connection AND c.version = NEW.version AND NOT coalesce((p.request::jsonb ->> 'untested')::boolean, false)) THEN
+        PERFORM refuse_unproposed(TG_TABLE_NAME);
     END IF;
     RETURN NEW;
 END
@@ -5611,6 +5714,15 @@ BEGIN
         RAISE EXCEPTION 'nothing is posted, because the database has lost commits' USING ERRCODE = 'CW004', HINT = 'Run causeway recover.';
     END IF;
     RETURN NULL;
+END
+$$;
+
+CREATE FUNCTION refuse_unproposed(relation name) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    RAISE EXCEPTION 'the service changes % only as it was proposed', relation
+        USING ERRCODE = 'restrict_violation', CONSTRAINT = 'changed_as_proposed', TABLE = relation;
 END
 $$;
 

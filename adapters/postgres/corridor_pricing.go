@@ -117,8 +117,8 @@ type Pricing struct{ *DB }
 // Pricing returns the prices of the database.
 func (db *DB) Pricing() Pricing { return Pricing{db} }
 
-// DoUnit implements ports.UnitsOfWork with a PricingTx. It works with the rights of the login and not of the service, which
-// may only read the tables; no two run beside each other. The trigger of corridor_overrides writes the history.
+// DoUnit implements ports.UnitsOfWork with a PricingTx. It works with the rights of the login, of which those of the service carry out
+// only what is proposed; no two run beside each other. The trigger of corridor_overrides writes the history.
 func (db Pricing) DoUnit(ctx context.Context, fn func(ctx context.Context, unit any) error) error {
 	return db.asOwner(ctx, overrides.Name, func(tx storage.Tx) error {
 		if _, err := tx.Exec(ctx, `LOCK TABLE corridor_overrides IN SHARE ROW EXCLUSIVE MODE`); err != nil {
@@ -128,7 +128,7 @@ func (db Pricing) DoUnit(ctx context.Context, fn func(ctx context.Context, unit 
 	})
 }
 
-// PricingTx is a transaction of the owner that has locked corridor_overrides.
+// PricingTx is a transaction that has locked corridor_overrides.
 type PricingTx struct{ operatorTx }
 
 // CorridorOverrides reads the locked table.

@@ -34,6 +34,10 @@ var constraintFaults = map[string]func() *fault.Error{
 			Message: "Another request has just assigned this payment. List the unmatched funds again."}
 	},
 	"external_account_unique_while_active": externalAccountExists,
+	"changed_as_proposed": func() *fault.Error {
+		return &fault.Error{Code: fault.Conflict, Reason: "Not as proposed", Message: "The change would not be the one that was proposed: " +
+			"another version of the service has stored it. Reject the proposal and make it again, or approve it by command."}
+	},
 }
 
 // translate turns a database error into its fault, if it has one.

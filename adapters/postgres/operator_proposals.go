@@ -50,8 +50,8 @@ func (t operatorProposals) page(ctx context.Context, db *DB, f ports.ProposalFil
 	return selectPage(ctx, db, l, f.Paging, t.Table)
 }
 
-// operatorTx is a transaction with the rights of the login and not of the service, which may only read what it changes. No two that
-// change the same beside each other run.
+// operatorTx is a transaction with the rights of the login: the service proposes nothing, and changes only what is proposed. No two that
+// change the same run beside each other.
 type operatorTx struct {
 	db       *DB
 	tx       storage.Tx

@@ -131,7 +131,8 @@ func (db Connections) DoUnit(ctx context.Context, fn func(ctx context.Context, u
 	})
 }
 
-// ConnectionsTx is a transaction of the owner that has locked rail_connections.
+// ConnectionsTx is a transaction with the rights of the login that no other one changes connections beside. The service may only carry out
+// what is proposed.
 type ConnectionsTx struct{ operatorTx }
 
 // SaveRailConnection implements rails.ConnectionsTx.
@@ -213,11 +214,11 @@ func addRailTest(ctx context.Context, tx storage.Tx, t ports.RailTest) error {
 	return err
 }
 
-// lockConnections calls fn in a transaction of the owner. Commands that change connections wait for each other, so that what was
-// compared with the others before is true of them still.
+// lockConnections calls fn in a transaction with the rights of the login. What changes connections waits for each other, so that what was
+// compared with the others before is true of them still. The service may not lock the table.
 func (db *DB) lockConnections(ctx context.Context, fn func(storage.Tx) error) error {
 	return db.asOwner(ctx, "rail_connections", func(tx storage.Tx) error {
-		if _, err := tx.Exec(ctx, `LOCK TABLE rail_connections IN SHARE ROW EXCLUSIVE MODE`); err != nil {
+		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('rail connections', 0))`); err != nil {
 			return err
 		}
 		return fn(tx)
@@ -269,7 +270,7 @@ func (db *DB) SaveRailPause(ctx context.Context, p ports.RailPause) error {
 	})
 }
 
-// asOwner writes a table with the rights of the login and not of the service, which may only read it.
+// asOwner writes a table with the rights of the login, which are those of the service for a process that serves requests.
 func (db *DB) asOwner(ctx context.Context, table string, fn func(storage.Tx) error) error {
 	err := db.inTx(ctx, func(tx storage.Tx) error {
 		if _, err := tx.Exec(ctx, `SET LOCAL ROLE NONE`); err != nil {

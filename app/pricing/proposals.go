@@ -165,6 +165,10 @@ func (s *Service) Reject(ctx context.Context, by platform.Author, id ident.Propo
 type Proposal struct {
 	proposal.Stated
 	Key ports.CorridorKey
+	// Before are the terms when the change was proposed, and After those that it leads to.
+	Before, After corridor.OverrideInput
+	// Reason is the proposer's.
+	Reason string
 }
 
 // IsReset reports whether the change resets the corridor to its defaults.
@@ -201,5 +205,6 @@ func newProposal(p proposal.Stated) (Proposal, error) {
 	if err := json.Unmarshal(p.Request, &r); err != nil {
 		return Proposal{}, fmt.Errorf("the request of %s: %w", p.ID, err)
 	}
-	return Proposal{Stated: p, Key: ports.CorridorKey{Platform: p.Platform, From: r.From, To: r.To}}, nil
+	return Proposal{Stated: p, Key: ports.CorridorKey{Platform: p.Platform, From: r.From, To: r.To},
+		Before: corridor.OverrideInput(r.Before.Terms), After: corridor.OverrideInput(r.After.Terms), Reason: r.Note}, nil
 }

@@ -104,13 +104,20 @@ func (s *Service) change(ctx context.Context, operation string, c change, by Aut
 			return p.save(ctx, tx, platform.Approval{})
 		}
 		c.After = p.after
-		made.Proposal, err = s.propose(ctx, tx, operation, c, by)
+		made.Proposal, err = s.propose(ctx, tx, operation, c, p.version, by)
 		return err
 	})
 	return made, err
 }
 
-func (s *Service) propose(ctx context.Context, tx ConnectionsTx, operation string, c change, by Author) (*proposal.Proposal, error) {
+func (s *Service) propose(ctx context.Context, tx ConnectionsTx, operation string, c change, of *ports.RailConnectionVersion,
+	by Author) (*proposal.Proposal, error) {
+	if c.File != nil { // as the database compares it with the version that the approval makes
+		var err error
+		if c.File, err = File(of.Connection); err != nil {
+			return nil, err
+		}
+	}
 	text, err := foureyes.FormatRequest(operation, c)
 	if err != nil {
 		return nil, err
@@ -182,6 +189,12 @@ func (s *Service) Reject(ctx context.Context, by platform.Author, id ident.Propo
 type Proposal struct {
 	proposal.Stated
 	Connection string
+	// Before is the file of the connection as it is, and After that of a version that is proposed; nil for none.
+	Before, After []byte
+	// Balance is the one that is proposed; zero for another change.
+	Balance money.Amount
+	// Reason is the proposer's.
+	Reason string
 }
 
 // Proposal returns a proposal, or NOT_FOUND.
@@ -190,7 +203,15 @@ func (s *Service) Proposal(ctx context.Context, id ident.Proposal) (Proposal, er
 	if err != nil {
 		return Proposal{}, err
 	}
-	return newProposal(found)
+	p, err := newProposal(found)
+	if err != nil {
+		return p, err
+	}
+	seen, err := s.Connections.RailConnections(ctx)
+	if v, known := findConnection(seen, p.Connection); known && err == nil {
+		p.Before, err = File(v.Connection)
+	}
+	return p, err
 }
 
 // Proposals returns a page of the proposals, newest first.
@@ -209,7 +230,8 @@ func newProposal(p proposal.Stated) (Proposal, error) {
 	if err := json.Unmarshal(p.Request, &c); err != nil {
 		return Proposal{}, fmt.Errorf("the request of %s: %w", p.ID, err)
 	}
-	return Proposal{p, c.Connection}, nil
+	return Proposal{Stated: p, Connection: c.Connection, After: c.File, Balance: money.Amount{Minor: c.Amount, Currency: c.Currency},
+		Reason: c.Note}, nil
 }
 
 func (s *Service) decisions() foureyes.Decisions[ConnectionsTx] {

@@ -90,7 +90,6 @@ func (c *Console) act(r *request, a action) error {
 		}
 	}
 	if a.Record.Kind != "" {
-		a.Record.Platform = r.platform.ID
 		if err := c.People.RecordAction(r.Context(), r.in.Person, a.Record); err != nil {
 			return err
 		}

@@ -50,7 +50,7 @@ func (c *Console) globalRoutes() []platformRoute {
 		routes = append(routes, c.actionRoutes("/rail-payments/{payment}/"+d.path, person.DecidePayments,
 			func(r *request) (action, error) { return c.decideRailPayment(r, d) })...)
 	}
-	return append(routes, c.auditRoutes()...)
+	return slices.Concat(routes, c.changeRoutes(), c.auditRoutes())
 }
 
 // everywhere returns a page of what belongs to no platform, which needs a right on all of them.

@@ -48,6 +48,8 @@ type Config struct {
 	LedgerLog      LedgerLog
 	Exports        Exports
 	Rails          Rails
+	Prices         Prices
+	Connections    Connections
 	Verifications  Verifications
 	Screening      Screening
 	Documents      Documents

@@ -235,7 +235,7 @@ func (c *Console) redeliver(r *request) (action, error) {
 		"another seven " +
 		"days. An endpoint that has accepted it before must take it as a repeat.", Facts: []fact{{Name: "Webhook", Value: id.String()},
 		{Name: "Event", Value: found.Name}, {Name: "Status", Value: lower(found.Status)}},
-		Record: platform.OperatorAction{Kind: platform.PersonSentWebhooks, Subject: id.UUID(), Name: id.String()},
+		Record: platform.OperatorAction{Platform: r.platform.ID, Kind: platform.PersonSentWebhooks, Subject: id.UUID(), Name: id.String()},
 		Back:   basePath(r.platform.ID) + "/webhooks/" + pathOfID(id),
 		do: func(r *request) (string, error) {
 			_, err := c.Webhooks.Redeliver(r.Context(), r.platform.ID, ports.Redelivery{IDs: []ident.Webhook{id}})
@@ -251,7 +251,8 @@ func (c *Console) redeliverFailed(r *request) (action, error) {
 		"with the same " +
 		"ids, for another seven days.", Fields: []field{
 		z.field("from", "From", now.AddDate(0, 0, -7).Format(timeForm)), z.field("to", "To", now.Add(time.Minute).Format(timeForm))},
-		Back: base + "/webhooks?status=FAILED",
+		Record: platform.OperatorAction{Platform: r.platform.ID, Kind: platform.PersonSentWebhooks, Name: "those that failed"},
+		Back:   base + "/webhooks?status=FAILED",
 		do: func(r *request) (string, error) {
 			from, badFrom := z.parse(r.PostFormValue("from"), first)
 			to, badTo := z.parse(r.PostFormValue("to"), last)

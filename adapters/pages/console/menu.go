@@ -38,7 +38,10 @@ var menu = []menuGroup{
 		{"exports", "Exports", "/exports", person.View, false},
 	}},
 	{"Compliance", []menuItem{{"reviews", "Reviews", "/reviews", person.View, false}}},
-	{"Approvals", []menuItem{{"proposals", "Approvals", "/proposals", person.View, false}}},
+	{"Approvals", []menuItem{
+		{"proposals", "Of the books", "/proposals", person.View, false},
+		{"changes", "Prices and connections", "/changes", person.View, true},
+	}},
 	{"Operations", []menuItem{
 		{"webhooks", "Webhooks", "/webhooks", person.View, false},
 		{"state", "State", "/state", person.ViewConnections, false},

@@ -196,7 +196,7 @@ func (c *Console) paymentAction(r *request, a paymentAction) (action, error) {
 		name += ", " + a.path
 	}
 	return action{Title: a.title, Section: "payments", Does: a.does, Facts: actedOn(t), Fields: a.fields(t), NeedsCode: !a.isSandbox,
-		Record: platform.OperatorAction{Kind: a.kind, Subject: t.ID.UUID(), Name: name}, Back: basePath(r.platform.ID) + "/payments/" + pathOfID(t.ID),
+		Record: platform.OperatorAction{Platform: r.platform.ID, Kind: a.kind, Subject: t.ID.UUID(), Name: name}, Back: basePath(r.platform.ID) + "/payments/" + pathOfID(t.ID),
 		do: func(r *request) (string, error) { return "", a.do(c, r, t) }}, nil
 }
 
@@ -243,7 +243,7 @@ func (c *Console) redeliverOfPayment(r *request) (action, error) {
 	return action{Title: "Send the webhooks again", Section: "payments", Does: "All webhooks about the payment are sent again to the " +
 		"endpoint, in their order and with the same ids, for another seven days. No money moves. An endpoint that has accepted them before " +
 		"must take them as repeats.", Facts: add(actedOn(found.Transaction), "Webhooks", itoa(len(ids))),
-		Record: platform.OperatorAction{Kind: platform.PersonSentWebhooks, Subject: found.Transaction.ID.UUID(),
+		Record: platform.OperatorAction{Platform: r.platform.ID, Kind: platform.PersonSentWebhooks, Subject: found.Transaction.ID.UUID(),
 			Name: found.Transaction.ID.String()},
 		Back: basePath(r.platform.ID) + "/payments/" + pathOfID(found.Transaction.ID),
 		do: func(r *request) (string, error) {

@@ -82,7 +82,12 @@ var needs = map[string]person.Right{
 var needsEverywhere = map[string]person.Right{
 	"GET /audit": person.ViewAudit, "GET /audit.csv": person.ViewAudit,
 	"GET /processes": person.ViewConnections,
-	"GET /people":    person.ManagePeople, "GET /connections": person.ViewConnections, "GET /connections/{connection}": person.ViewConnections,
+	"GET /changes":   person.View, "GET /changes/prices/{proposal}": person.View, "GET /changes/connections/{proposal}": person.View,
+	"GET /changes/prices/{proposal}/approve": person.ApproveBooks, "POST /changes/prices/{proposal}/approve": person.ApproveBooks,
+	"GET /changes/prices/{proposal}/reject": person.ApproveBooks, "POST /changes/prices/{proposal}/reject": person.ApproveBooks,
+	"GET /changes/connections/{proposal}/approve": person.ApproveBooks, "POST /changes/connections/{proposal}/approve": person.ApproveBooks,
+	"GET /changes/connections/{proposal}/reject": person.ApproveBooks, "POST /changes/connections/{proposal}/reject": person.ApproveBooks,
+	"GET /people": person.ManagePeople, "GET /connections": person.ViewConnections, "GET /connections/{connection}": person.ViewConnections,
 	"GET /connections/{connection}/pause": person.Operate, "POST /connections/{connection}/pause": person.Operate,
 	"GET /connections/{connection}/resume": person.Operate, "POST /connections/{connection}/resume": person.Operate,
 	"GET /rail-payments": person.ViewConnections, "GET /rail-payments/{payment}": person.ViewConnections,

@@ -69,6 +69,7 @@ type site struct {
 	rails      *fakeRails
 	reviews    *fakeReviews
 	developers *fakeDevelopers
+	changes    *fakeChanges
 	activity   *fakeActivity
 	filters    *fakeFilters
 	search     *fakeSearch
@@ -102,7 +103,7 @@ func newSiteAt(t *testing.T, origin string) *site {
 		proposals: &fakeProposals{calls: c}, webhooks: &fakeWebhooks{calls: c}, jobs: &fakeJobs{calls: c},
 		books: &fakeBooks{calls: c}, statements: &fakeReconciliation{calls: c}, finance: &fakeFinance{calls: c},
 		rails: &fakeRails{calls: c}, reviews: &fakeReviews{calls: c},
-		developers: &fakeDevelopers{calls: c}, activity: &fakeActivity{calls: c},
+		changes: &fakeChanges{calls: c}, developers: &fakeDevelopers{calls: c}, activity: &fakeActivity{calls: c},
 		filters: &fakeFilters{calls: c}, search: &fakeSearch{calls: c}}
 	log := logrus.New()
 	log.SetOutput(s.log)
@@ -112,6 +113,7 @@ func newSiteAt(t *testing.T, origin string) *site {
 		Proposals:  s.proposals, Webhooks: s.webhooks, Jobs: s.jobs, Periods: s.books, MonthEnd: s.books,
 		Years: fakeYears{s.books}, Reconciliation: s.statements, Books: s.finance, Journals: s.finance,
 		Receivables: s.finance, Treasury: s.finance, Financials: fakeFinancials{s.finance}, LedgerLog: fakeLedgerLog{s.accounting},
+		Prices: fakePrices{s.changes}, Connections: fakeConnections{s.changes},
 		Exports: s.finance, Rails: s.rails, Verifications: s.reviews, Screening: s.reviews,
 		Documents: s.reviews, PaymentActions: s.developers, Tokens: s.developers, RequestLog: s.developers, Activity: s.activity,
 		Filters: s.filters, Search: s.search, Accounts: fakeAccounts{s.customers}, Operations: s.jobs,

@@ -48,7 +48,8 @@ func (c *Console) waitingFor(r *request) (all []waiting, err error) {
 		right person.Right
 		on    ident.Platform
 		find  func(r *request, base string) ([]waiting, error)
-	}{{person.View, p, c.waitingApprovals}, {person.Review, p, c.waitingReviews}, {person.KeepBooks, p, c.waitingBooks},
+	}{{person.View, p, c.waitingApprovals}, {person.ApproveBooks, ident.Platform{}, c.waitingChanges},
+		{person.Review, p, c.waitingReviews}, {person.KeepBooks, p, c.waitingBooks},
 		{person.View, p, c.waitingWebhooks}, {person.ViewConnections, p, c.waitingJobs},
 		{person.ViewConnections, ident.Platform{}, c.waitingConnections}} {
 		if !r.in.Person.May(part.right, part.on) {

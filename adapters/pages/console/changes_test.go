@@ -1,0 +1,170 @@
+package console
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"causeway/app/pricing"
+	"causeway/app/rails"
+	"causeway/core/corridor"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/person"
+	"causeway/core/platform"
+	"causeway/core/proposal"
+	"causeway/ports"
+)
+
+// fakeChanges has one proposed change of a price and of a connection, of another person.
+type fakeChanges struct {
+	*calls
+	proposer ident.Person
+	status   proposal.Status
+	refusal  error
+}
+
+func (f *fakeChanges) stated(operation string) proposal.Stated {
+	p := proposal.Proposal{ID: proposalID, Operation: operation, By: platform.Author{Actor: "olga@acme.example"}, ByPerson: f.proposer,
+		CreatedAt: now, ExpiresAt: now.AddDate(0, 0, 7)}
+	s := p.At(now)
+	s.Status = proposal.Pending
+	if f.status != "" {
+		s.Status = f.status
+	}
+	return s
+}
+
+func (f *fakeChanges) read(ctx context.Context, name string, args ...any) error {
+	if scope, _ := ports.ScopeOf(ctx); !scope.AllPlatforms {
+		f.t.Errorf("%s is called with the scope %+v", name, scope)
+	}
+	return f.call(name, args...)
+}
+
+type fakePrices struct{ *fakeChanges }
+
+func (f fakePrices) price() pricing.Proposal {
+	return pricing.Proposal{Stated: f.stated("corridors set"), Key: ports.CorridorKey{From: "USD", To: "BTC"}, Reason: "as agreed",
+		Before: corridor.OverrideInput{Fixed: "50", Lock: "5m"}, After: corridor.OverrideInput{Fixed: "3000", Lock: "5m"}}
+}
+
+func (f fakePrices) Proposal(ctx context.Context, id ident.Proposal) (pricing.Proposal, error) {
+	if id != proposalID {
+		return pricing.Proposal{}, proposal.PriceNotFound(id)
+	}
+	return f.price(), f.read(ctx, "price")
+}
+
+func (f fakePrices) Proposals(ctx context.Context, _ ports.ProposalFilter) ([]pricing.Proposal, error) {
+	return []pricing.Proposal{f.price()}, f.read(ctx, "prices")
+}
+
+func (f fakePrices) Approve(ctx context.Context, by platform.Author, id ident.Proposal) (pricing.ChangeResult, error) {
+	err := f.read(ctx, "approve price %s by %s %s", id, by.Actor, by.Person)
+	if f.refusal != nil {
+		err = f.refusal
+	}
+	return pricing.ChangeResult{}, err
+}
+
+func (f fakePrices) Reject(ctx context.Context, by platform.Author, id ident.Proposal, note string) (proposal.Stated, error) {
+	return proposal.Stated{}, f.read(ctx, "reject price %s by %s %s: %s", id, by.Actor, by.Person, note)
+}
+
+type fakeConnections struct{ *fakeChanges }
+
+func (f fakeConnections) connection() rails.Proposal {
+	return rails.Proposal{Stated: f.stated("rails set"), Connection: "bank-eur", Reason: "new bank",
+		Before: []byte(`{"adapter": "bank", "rails": ["SEPA"], "settings": {"iban": "DE1"}}`),
+		After:  []byte(`{"adapter": "bank", "rails": ["SEPA", "SEPA_INSTANT"], "settings": {"iban": "DE2"}}`)}
+}
+
+func (f fakeConnections) Proposal(ctx context.Context, id ident.Proposal) (rails.Proposal, error) {
+	if id != proposalID {
+		return rails.Proposal{}, proposal.ConnectionNotFound(id)
+	}
+	return f.connection(), f.read(ctx, "connection")
+}
+
+func (f fakeConnections) Proposals(ctx context.Context, _ ports.ProposalFilter) ([]rails.Proposal, error) {
+	return []rails.Proposal{f.connection()}, f.read(ctx, "connections")
+}
+
+func (f fakeConnections) Approve(ctx context.Context, by platform.Author, id ident.Proposal) (proposal.Stated, []string, error) {
+	return proposal.Stated{}, nil, f.read(ctx, "approve connection %s by %s %s", id, by.Actor, by.Person)
+}
+
+func (f fakeConnections) Reject(ctx context.Context, by platform.Author, id ident.Proposal, note string) (proposal.Stated, error) {
+	return proposal.Stated{}, f.read(ctx, "reject connection %s by %s %s: %s", id, by.Actor, by.Person, note)
+}
+
+func TestChanges_DecidedBySecondPersonWithACode(t *testing.T) {
+	t.Parallel()
+	// A change of a price or a connection is shown as it is and as it would be. The second person decides it with a code, as a person and
+	// with no token; without the code nothing is decided. The one who has proposed it can withdraw it and not approve.
+	by := newPerson()
+	for kind, shows := range map[string][]string{"price": {"0.50 USD", "30.00 USD", "as agreed", "all platforms"},
+		"connection": {"settings.iban", "DE1", "DE2", "rails[1]", "SEPA_INSTANT", "new bank"}} {
+		path := root + "/changes/" + kind + "s/" + proposalID.UUID().String()
+		s := newSite(t).fill().as(person.Grant{Role: person.Finance})
+		got := s.get(path)
+		for _, want := range append(shows, path+"/approve", path+"/reject") {
+			if !strings.Contains(got.body, want) {
+				t.Errorf("%s: no %q in %s", kind, want, got.body)
+			}
+		}
+		if strings.Contains(got.body, "adapter") || strings.Contains(got.body, "5m") {
+			t.Errorf("%s: what does not change is shown: %s", kind, got.body)
+		}
+		for decision, want := range map[string]string{"approve": "approve " + kind + " " + proposalID.String() + " by " + by.Email + " " + by.ID.String(),
+			"reject": "reject " + kind + " " + proposalID.String() + " by " + by.Email + " " + by.ID.String() + ": Too low"} {
+			if got := s.post(path+"/"+decision, url.Values{"note": {"Too low"}}); got.StatusCode < 400 || slices.Contains(s.calls.log, want) {
+				t.Errorf("%s without a code: %d", want, got.StatusCode)
+			}
+			got := s.post(path+"/"+decision, url.Values{"note": {"Too low"}, "code": {"123456"}})
+			if got.Header.Get("Location") != path || !slices.Contains(s.calls.log, want) {
+				t.Errorf("%s: %d, %q", want, got.StatusCode, s.calls.log)
+			}
+		}
+		s.changes.proposer = by.ID
+		if got := s.get(path); strings.Contains(got.body, "/approve") || !strings.Contains(got.body, "Withdraw") {
+			t.Errorf("%s, its own: %s", kind, got.body)
+		}
+		s.changes.status = proposal.Executed
+		if got := s.get(path); strings.Contains(got.body, "/reject") {
+			t.Errorf("%s, decided: %s", kind, got.body)
+		}
+		if got := s.get(root + "/changes/" + kind + "s/" + ownPlatform.UUID().String()); got.StatusCode != http.StatusNotFound {
+			t.Errorf("%s, unknown: %d", kind, got.StatusCode)
+		}
+	}
+}
+
+func TestChanges_WaitForThosePersonsWhoMayApprove(t *testing.T) {
+	t.Parallel()
+	// The home page counts them for who may approve, but not its own. A refused approval says why.
+	const waits = "change of a price waits"
+	finance := newSite(t).fill().as(person.Grant{Role: person.Finance})
+	if got := finance.get(base); !strings.Contains(got.body, waits) {
+		t.Errorf("finance: %s", got.body)
+	}
+	finance.changes.proposer = newPerson().ID
+	if got := finance.get(base); strings.Contains(got.body, waits) {
+		t.Errorf("its own: %s", got.body)
+	}
+	for _, grant := range []person.Grant{{Role: person.Operator}, {Role: person.Finance, Platform: ownPlatform}} {
+		if got := newSite(t).fill().as(grant).get(base); strings.Contains(got.body, waits) {
+			t.Errorf("%v: %s", grant, got.body)
+		}
+	}
+	s := newSite(t).fill().as(person.Grant{Role: person.Finance})
+	s.changes.refusal = fault.New(fault.Conflict, "The price was changed since.")
+	got := s.post(root+"/changes/prices/"+proposalID.UUID().String()+"/approve", url.Values{"code": {"123456"}})
+	if got.StatusCode != http.StatusConflict || !strings.Contains(got.body, "The price was changed since.") {
+		t.Errorf("refused: %d %s", got.StatusCode, got.body)
+	}
+}
