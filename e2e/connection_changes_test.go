@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -51,8 +53,24 @@ func TestConnections_ASecondPersonApprovesTheirChanges(t *testing.T) {
 		if command[1] == "set" {
 			inForce("1")
 		}
-		if out := mustRunCommand(t, e.commandLine(fred), "rails", "approve", id); !strings.Contains(out, "EXECUTED") {
-			t.Errorf("approved: %s", out)
+		if command[1] == "retire" {
+			if out := mustRunCommand(t, e.commandLine(fred), "rails", "approve", id); !strings.Contains(out, "EXECUTED") {
+				t.Errorf("approved: %s", out)
+			}
+			continue
+		}
+		// On the console the process carries it out, whose login may only do what is proposed.
+		path := "/console/changes/connections/" + strings.TrimPrefix(id, "Proposal:")
+		if page := olga.page(http.MethodGet, path, nil); strings.Contains(page, path+"/approve") {
+			t.Errorf("Olga may approve: %s", page)
+		}
+		if page := fred.page(http.MethodGet, path, nil); !strings.Contains(page, path+"/approve") || !strings.Contains(page, "bank-eur") {
+			t.Errorf("the page of the proposal: %s", page)
+		}
+		form := url.Values{"csrf": {fred.find(tokenPattern, fred.page(http.MethodGet, path+"/approve", nil))}, "code": {fred.recovery[0]}}
+		fred.recovery = fred.recovery[1:]
+		if page := fred.page(http.MethodPost, path+"/approve", form); !strings.Contains(page, "state EXECUTED") {
+			t.Errorf("approved on the console: %s", page)
 		}
 	}
 	inForce("3")

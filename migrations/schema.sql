@@ -4763,21 +4763,22 @@ CREATE FUNCTION corridor_check_proposed() RETURNS trigger
     AS $$
 DECLARE
     changed corridor_overrides;
+    of      uuid := nullif(current_setting('causeway.proposal', true), '');
     wanted  jsonb; -- the values that the corridor has of its own afterwards; those that are left out are built in
 BEGIN
     IF TG_OP = 'DELETE' THEN changed := OLD; ELSE changed := NEW; END IF;
     IF is_owner_of(TG_RELID) THEN RETURN changed; END IF;
     SELECT p.request::jsonb #> '{after,override}' INTO wanted FROM corridor_proposals p
-    WHERE p.id = nullif(current_setting('causeway.proposal', true), '')::uuid AND p.status = 'PENDING' AND p.expires_at > now()
+    WHERE p.id = of AND p.status = 'PENDING' AND p.expires_at > now()
         AND p.platform_id IS NOT DISTINCT FROM changed.platform_id
         AND (p.request::jsonb ->> 'from', p.request::jsonb ->> 'to') = (changed.source, changed.destination);
     IF wanted IS NULL OR (TG_OP = 'DELETE') <> (wanted = '{}') THEN
-        PERFORM refuse_unproposed(TG_TABLE_NAME);
+        PERFORM refuse_unproposed(TG_TABLE_NAME, of);
     ELSIF TG_OP <> 'DELETE' AND (NEW.fee_fixed, NEW.fee_fraction::numeric, NEW.min_sending, NEW.max_sending, NEW.lock_seconds) IS DISTINCT FROM (
         (wanted ->> 'fee-fixed')::bigint, rtrim(wanted ->> 'fee-percent', '%')::numeric / 100, (wanted ->> 'min')::bigint,
         (wanted ->> 'max')::bigint,
         rtrim(wanted ->> 'lock', 'ms')::integer * CASE WHEN wanted ->> 'lock' LIKE '%m' THEN 60 ELSE 1 END) THEN
-        PERFORM refuse_unproposed(TG_TABLE_NAME);
+        PERFORM refuse_unproposed(TG_TABLE_NAME, of);
     END IF;
     RETURN changed;
 END
@@ -5656,7 +5657,7 @@ BEGIN
             AND p.operation = 'rails balance' AND p.request::jsonb ->> 'connection' = NEW.connection
             AND p.request::jsonb ->> 'currency' = NEW.currency AND coalesce((p.request::jsonb ->> 'amount')::bigint, 0) = NEW.amount
             AND (p.request::jsonb ->> 'at')::timestamptz = NEW.at) THEN
-        PERFORM refuse_unproposed(TG_TABLE_NAME);
+        PERFORM refuse_unproposed(TG_TABLE_NAME, NEW.proposal_id);
     END IF;
     RETURN NEW;
 END
@@ -5688,7 +5689,7 @@ BEGIN
             END) THEN
         RETURN NEW;
     END IF;
-    PERFORM refuse_unproposed(TG_TABLE_NAME);
+    PERFORM refuse_unproposed(TG_TABLE_NAME, NEW.proposal_id);
     RETURN NULL;
 END
 $$;
@@ -5700,7 +5701,7 @@ BEGIN
     IF NOT is_owner_of(TG_RELID) AND NOT EXISTS (
         SELECT FROM rail_connections c JOIN rail_proposals p ON p.id = c.proposal_id AND p.status = 'PENDING'
         WHERE c.name = NEW.connection AND c.version = NEW.version AND NOT coalesce((p.request::jsonb ->> 'untested')::boolean, false)) THEN
-        PERFORM refuse_unproposed(TG_TABLE_NAME);
+        PERFORM refuse_unproposed(TG_TABLE_NAME, NULL);
     END IF;
     RETURN NEW;
 END
@@ -5717,10 +5718,13 @@ BEGIN
 END
 $$;
 
-CREATE FUNCTION refuse_unproposed(relation name) RETURNS void
+CREATE FUNCTION refuse_unproposed(relation name, proposal uuid) RETURNS void
     LANGUAGE plpgsql
     AS $$
 BEGIN
+    IF proposal IS NULL THEN
+        RAISE insufficient_privilege USING MESSAGE = format('permission denied for table %s: the service changes it only as it was proposed', relation);
+    END IF;
     RAISE EXCEPTION 'the service changes % only as it was proposed', relation
         USING ERRCODE = 'restrict_violation', CONSTRAINT = 'changed_as_proposed', TABLE = relation;
 END

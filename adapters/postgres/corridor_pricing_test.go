@@ -15,10 +15,13 @@ import (
 
 	"causeway/adapters/pgembed/pgtest"
 	"causeway/adapters/postgres"
+	"causeway/core/books"
 	"causeway/core/corridor"
+	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/platform"
+	"causeway/core/proposal"
 	"causeway/ports"
 )
 
@@ -130,10 +133,63 @@ func TestCorridorChanges_RecordsManualSQL(t *testing.T) {
 	}
 }
 
-func TestChangePricing_ServiceRoleRefused(t *testing.T) {
+func TestChangePricing_ServiceOnlyAsProposed(t *testing.T) {
 	t.Parallel()
-	// With a login of the service only, the error says which login to use.
+	// With a login of the service only, nothing is proposed, and the error of a change says which login to use. A change that the owner has
+	// proposed is carried out as it was proposed, with another value it is not, and not for another corridor, and not twice.
 	c := newEnv(t)
+	web := openService(t, c)
+	terms := corridor.Override{Fixed: new(int64(7)), Percent: new(money.MustFraction("0.0125")), Lock: new(90 * time.Second)}
+	propose := func(after string) (p proposal.Proposal) {
+		p = proposal.New(ident.NewProposal(generator.New, noon), ident.Platform{}, books.ActionPrice, "corridors set",
+			[]byte(`{"from": "USD", "to": "BTC", "after": {"override": `+after+`}}`), platform.Author{Actor: "Ana"}, proposal.People{}, time.Now())
+		c.mustChangePricing(t, func(ctx context.Context, tx *postgres.PricingTx) error { return tx.CreateProposal(ctx, p) })
+		return p
+	}
+	by := func(p proposal.Proposal) ports.CorridorAuthor {
+		return ports.CorridorAuthor{By: "Ana", Approval: platform.Approval{Proposal: p.ID, By: platform.Author{Actor: "Ben"}}}
+	}
+	const proposed = `{"fee-fixed": "7", "fee-percent": "1.25%", "lock": "90s"}`
+	first := propose(proposed)
+
+	err := saveOverride(t, web, terms, ports.CorridorAuthor{})
+	wantCode(t, "a change", err, "42501")
+	if err == nil || !strings.Contains(err.Error(), "migrates the database") {
+		t.Errorf("the error does not say what to do: %v", err)
+	}
+	wantCode(t, "a proposal", ports.Do(t.Context(), web.Pricing(), func(ctx context.Context, tx *postgres.PricingTx) error {
+		return tx.CreateProposal(ctx, newPriceProposal(ident.Platform{}))
+	}), "42501")
+	for name, other := range map[string]corridor.Override{"the fee": {Fixed: new(int64(8)), Percent: terms.Percent, Lock: terms.Lock},
+		"the lock": {Fixed: terms.Fixed, Percent: terms.Percent, Lock: new(91 * time.Second)}, "one value less": {Fixed: terms.Fixed},
+		"a reset": {}} {
+		if name == "a reset" { // of what is there
+			if err := saveOverride(t, c.DB, terms, ports.CorridorAuthor{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := saveOverride(t, web, other, by(first)); !fault.Is(err, fault.Conflict) {
+			t.Errorf("%s is another one: %v", name, err)
+		}
+	}
+	if err := saveOverride(t, c.DB, corridor.Override{}, ports.CorridorAuthor{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := saveOverride(t, web, terms, by(first)); err != nil {
+		t.Errorf("as proposed: %v", err)
+	}
+	if err := saveOverride(t, web, corridor.Override{}, by(propose("{}"))); err != nil {
+		t.Errorf("a reset as proposed: %v", err)
+	}
+	if changes, err := c.CorridorChanges(t.Context(), ports.CorridorChangeFilter{}); err != nil || len(changes) == 0 ||
+		changes[len(changes)-1].Approval.By.Actor != "Ben" {
+		t.Errorf("the history is %+v, %v", changes, err)
+	}
+}
+
+// openService opens the database with a login that has the rights of the service only.
+func openService(t *testing.T, c *env) *postgres.DB {
+	t.Helper()
 	operator := pgtest.Connect(t, c.url)
 	login := fmt.Sprintf("web_%x", c.platform.ID.UUID().NodeID())
 	if _, err := operator.Exec(t.Context(), "CREATE ROLE "+login+" LOGIN PASSWORD 'web'; GRANT causeway_service TO "+login,
@@ -146,14 +202,7 @@ func TestChangePricing_ServiceRoleRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	address.User = url.UserPassword(login, "web")
-	web := openDB(t, address.String())
-
-	err = saveOverride(t, web, corridor.Override{Fixed: new(int64(7))}, ports.CorridorAuthor{})
-
-	wantCode(t, "a change", err, "42501")
-	if err == nil || !strings.Contains(err.Error(), "migrates the database") {
-		t.Errorf("the error does not say what to do: %v", err)
-	}
+	return openDB(t, address.String())
 }
 
 // saveOverride sets the override from USD to BTC for all platforms.

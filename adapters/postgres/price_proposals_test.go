@@ -100,8 +100,8 @@ func TestPriceProposals_RoundTrip(t *testing.T) {
 
 func TestPriceProposals_OnlyDecidedOnceByAnother(t *testing.T) {
 	t.Parallel()
-	// The service's role can only read proposals. The owner can neither change what was proposed, nor a decided proposal,
-	// nor delete one; and no one executes their own.
+	// The service's role makes no proposal and changes none, but for its decision. The owner can neither change what was proposed,
+	// nor a decided proposal, nor delete one; and no one executes their own.
 	c := newEnv(t)
 	p, own := newPriceProposal(c.platform.ID), newPriceProposal(c.platform.ID)
 	people := twoPeople()
@@ -134,7 +134,7 @@ func TestPriceProposals_OnlyDecidedOnceByAnother(t *testing.T) {
 	for _, statement := range []string{
 		"INSERT INTO corridor_proposals (id, operation, request, status, proposer, created_at, expires_at) VALUES (gen_random_uuid(), '', " +
 			"'{}', 'PENDING', 'Ana', now(), now())",
-		"UPDATE corridor_proposals SET note = 'x'", "DELETE FROM corridor_proposals",
+		"UPDATE corridor_proposals SET request = '{}'", "DELETE FROM corridor_proposals",
 	} {
 		_, err := c.Pool().Exec(t.Context(), statement)
 		wantCode(t, statement, err, "42501")

@@ -10,11 +10,15 @@ import (
 	"testing"
 	"time"
 
+	"causeway/adapters/pgembed/pgtest"
 	"causeway/adapters/postgres"
+	"causeway/core/books"
 	"causeway/core/corridor"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/platform"
+	"causeway/core/proposal"
 	"causeway/core/rail"
 	"causeway/core/settlement"
 	"causeway/ports"
@@ -209,6 +213,82 @@ func saveConnection(t *testing.T, db *postgres.DB, v ports.RailConnectionVersion
 	return ports.Do(t.Context(), db.Connections(), func(ctx context.Context, tx *postgres.ConnectionsTx) error {
 		return tx.SaveRailConnection(ctx, v, test, seen)
 	})
+}
+
+func TestRailConnections_ServiceOnlyAsProposed(t *testing.T) {
+	t.Parallel()
+	// With a login of the service only, a version, its test and a balance are stored as the owner has proposed them, and in no other way.
+	c := newEnv(t)
+	web := openService(t, c)
+	propose := func(operation, request string) ident.Proposal {
+		p := proposal.New(ident.NewProposal(generator.New, noon), ident.Platform{}, books.ActionConnection, operation, []byte(request),
+			platform.Author{Actor: "ana"}, proposal.People{}, time.Now())
+		if err := ports.Do(t.Context(), c.DB.Connections(), func(ctx context.Context, tx *postgres.ConnectionsTx) error {
+			return tx.CreateProposal(ctx, p)
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return p.ID
+	}
+	save := func(version int, of ident.Proposal, edit func(*ports.RailConnectionVersion)) error {
+		v := connection("bank", version)
+		v.Approval = platform.Approval{Proposal: of, By: platform.Author{Actor: "ben"}}
+		edit(&v)
+		seen, err := c.RailConnections(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return saveConnection(t, web, v, &ports.RailTest{Connection: v.Name, Version: v.Version, Passed: true, At: noon}, seen)
+	}
+	as := func(*ports.RailConnectionVersion) {}
+	set := func(more string) ident.Proposal {
+		return propose("rails set", `{"connection": "bank", "file": {"adapter": "BANK_FILE", "rails": ["SEPA"], "currencies": ["EUR"]}, `+
+			more+`"note": "n", "afterVersion": 0}`)
+	}
+	first := set("")
+	v := connection("bank", 1)
+	wantCode(t, "no proposal", saveConnection(t, web, v, nil, nil), "42501")
+	for name, edit := range map[string]func(*ports.RailConnectionVersion){
+		"a rail more":   func(v *ports.RailConnectionVersion) { v.Rails = append(v.Rails, "SEPA_INSTANT") },
+		"another name":  func(v *ports.RailConnectionVersion) { v.Name = "other" },
+		"other setting": func(v *ports.RailConnectionVersion) { v.Settings = map[string]string{"iban": "DE1"} },
+		"retired":       func(v *ports.RailConnectionVersion) { v.Retired = true },
+		"a version on":  func(v *ports.RailConnectionVersion) { v.Version = 2 },
+	} {
+		if err := save(1, first, edit); !fault.Is(err, fault.Conflict) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	wantCode(t, "tested, and not to be", save(1, set(`"untested": true, `), as), "42501")
+	if err := save(1, first, as); err != nil {
+		t.Errorf("as proposed: %v", err)
+	}
+	if _, err := pgtest.Connect(t, c.url).Exec(t.Context(), `UPDATE rail_proposals SET status = 'EXECUTED', decider = 'ben',
+		decider_person_id = gen_random_uuid(), decided_at = now() WHERE id = $1`, first.UUID()); err != nil {
+		t.Fatal(err)
+	}
+	wantCode(t, "a later test", web.SaveRailTest(t.Context(), ports.RailTest{Connection: "bank", Version: 1, Passed: true, At: noon},
+		[]ports.RailConnectionVersion{{Connection: v.Connection, Latest: 1}}, nil), "42501")
+
+	balance := func(minor int64) error {
+		of := propose("rails balance", `{"connection": "bank", "amount": 700, "currency": "EUR", "note": "n", "at": "`+
+			noon.Format(time.RFC3339)+`", "afterVersion": 1}`)
+		return ports.Do(t.Context(), web.Connections(), func(ctx context.Context, tx *postgres.ConnectionsTx) error {
+			return tx.SaveOpeningBalance(ctx, ports.OpeningBalance{Connection: "bank", Amount: money.Amount{Minor: minor, Currency: "EUR"}, At: noon,
+				Actor: "ana", Note: "n", Approval: platform.Approval{Proposal: of, By: platform.Author{Actor: "ben"}}})
+		})
+	}
+	if err := balance(701); !fault.Is(err, fault.Conflict) {
+		t.Errorf("another balance: %v", err)
+	}
+	if err := balance(700); err != nil {
+		t.Errorf("the balance as proposed: %v", err)
+	}
+	retire := propose("rails retire", `{"connection": "bank", "note": "n", "afterVersion": 1}`)
+	err := save(2, retire, func(v *ports.RailConnectionVersion) { v.Retired, v.Rails = true, append(v.Rails, "SEPA_INSTANT") })
+	if !fault.Is(err, fault.Conflict) {
+		t.Errorf("retired with another rail: %v", err)
+	}
 }
 
 func TestRailPauses_LatestOfEachName(t *testing.T) {

@@ -130,8 +130,9 @@ func registerRequestLogs(a *httpapi.API, service RequestLog) {
 			"those to paths that do not exist. Requests appear within a second of their response.",
 	}, func(ctx context.Context, call httpapi.Call, in *listRequestLogsParams, page ports.Paging) (ports.Page[requestlog.Entry], error) {
 		filter := ports.RequestLogFilter{
-			Paging: page,
-			Method: in.Method, Operation: in.OperationID, PathPrefixes: requestlog.PathPrefixes(httpapi.BasePath, in.PathPrefix), IdempotencyKey: in.IdempotencyKey,
+			Paging:       page,
+			PathPrefixes: requestlog.PathPrefixes(httpapi.BasePath, in.PathPrefix),
+			Method:       in.Method, Operation: in.OperationID, IdempotencyKey: in.IdempotencyKey,
 			Token: in.TokenID.Value, Agent: in.AgentID.Value, Arrived: inclusiveInterval(in.StartDate, in.EndDate),
 		}
 		for _, status := range in.Status {

@@ -59,7 +59,7 @@ type changeKind struct {
 }
 
 var changeKinds = []changeKind{
-	{"prices", "Price", "The price is changed at once, if it is still the one that was there when this was proposed. Quotes that are made from " +
+	{"prices", "Price", "The price is changed at once, if it is still the one of when this was proposed. Quotes that are made from " +
 		"then on have it. Both persons are stored with it.",
 		func(c *Console, r *request, id ident.Proposal) (proposedChange, error) {
 			found, err := c.Prices.Proposal(r.Context(), id)
@@ -77,8 +77,8 @@ var changeKinds = []changeKind{
 			_, err := c.Prices.Reject(r.Context(), by, id, note)
 			return err
 		}},
-	{"connections", "Connection", "The change is tested with the partner again, and comes into force at once if nothing else was changed since. " +
-		"Both persons are stored with it.",
+	{"connections", "Connection", "The change is tested with the partner again, and comes into force if nothing else was changed " +
+		"since. Both persons are stored with it.",
 		func(c *Console, r *request, id ident.Proposal) (proposedChange, error) {
 			found, err := c.Connections.Proposal(r.Context(), id)
 			return connectionChange(found), err
@@ -206,8 +206,8 @@ func (c *Console) showChanges(r *request) error {
 		if err != nil {
 			return err
 		}
-		t := &table{Label: k.word, Columns: columns("Proposed", "Change", "Of", "Status", "By", "Decided by"), Empty: "There is no such proposal. " +
-			"They are made where a platform lists the action in `fourEyes` of its ledger settings."}
+		t := &table{Label: k.word, Columns: columns("Proposed", "Change", "Of", "Status", "By", "Decided by"),
+			Empty: "There is no such proposal. They are made where a platform lists the action in `fourEyes` of its ledger settings."}
 		for _, p := range found {
 			t.Rows = append(t.Rows, []cell{timed(p.CreatedAt), linked(p.Operation, changePath(k, p.ID)), plain(p.of), stated(p.Status),
 				plain(p.By.String()), plain(p.DecidedBy.Actor)})

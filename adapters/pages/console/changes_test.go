@@ -120,8 +120,8 @@ func TestChanges_DecidedBySecondPersonWithACode(t *testing.T) {
 		if strings.Contains(got.body, "adapter") || strings.Contains(got.body, "5m") {
 			t.Errorf("%s: what does not change is shown: %s", kind, got.body)
 		}
-		for decision, want := range map[string]string{"approve": "approve " + kind + " " + proposalID.String() + " by " + by.Email + " " + by.ID.String(),
-			"reject": "reject " + kind + " " + proposalID.String() + " by " + by.Email + " " + by.ID.String() + ": Too low"} {
+		of := " " + kind + " " + proposalID.String() + " by " + by.Email + " " + by.ID.String()
+		for decision, want := range map[string]string{"approve": "approve" + of, "reject": "reject" + of + ": Too low"} {
 			if got := s.post(path+"/"+decision, url.Values{"note": {"Too low"}}); got.StatusCode < 400 || slices.Contains(s.calls.log, want) {
 				t.Errorf("%s without a code: %d", want, got.StatusCode)
 			}

@@ -177,7 +177,8 @@ func TestDevelopers_LogOfRequests(t *testing.T) {
 	id := uuid.New()
 	s.get(base + "/requests?status=4&operation=createQuote&path=/quotes&key=k&id=" + id.String())
 	if f := s.developers.filter; len(f.Statuses) != 1 || f.Statuses[0] != (requestlog.StatusRange{From: 400, To: 499}) ||
-		f.Operation != "createQuote" || !slices.Equal(f.PathPrefixes, []string{"/v/quotes", "/quotes"}) || f.IdempotencyKey != "k" || f.RequestID != id {
+		f.Operation != "createQuote" || !slices.Equal(f.PathPrefixes, []string{"/v/quotes", "/quotes"}) || f.IdempotencyKey != "k" ||
+		f.RequestID != id {
 		t.Errorf("filter %+v", f)
 	}
 	if got := s.get(base + "/requests?id=x"); got.StatusCode != http.StatusUnprocessableEntity {

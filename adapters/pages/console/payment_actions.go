@@ -59,7 +59,8 @@ func waitsForMoney(t transaction.Transaction) bool {
 
 var paymentActions = []paymentAction{
 	{"approve", "Approve", "The payment is credited to the customer. What the sending side asks about the receiver is sent to it.",
-		person.Review, platform.PersonApprovedPayment, false, waitsForApproval, receiverFields, func(c *Console, r *request, t transaction.Transaction) error {
+		person.Review, platform.PersonApprovedPayment, false, waitsForApproval, receiverFields,
+		func(c *Console, r *request, t transaction.Transaction) error {
 			receiver := map[string]string{}
 			for _, f := range receiverFields(t) {
 				if value := r.PostFormValue(f.Name); value != "" {
@@ -84,7 +85,8 @@ var paymentActions = []paymentAction{
 		}},
 	{"pay-in", "Pay in", "The simulated bank says that money with the reference of this payment has come in. With the amount of the " +
 		"quote the " +
-		"payment goes on; with another one it fails and is refunded.", person.Assist, platform.PersonSimulatedPayment, true, waitsForMoney, payInFields,
+		"payment goes on; with another one it fails and is refunded.", person.Assist, platform.PersonSimulatedPayment, true,
+		waitsForMoney, payInFields,
 		func(c *Console, r *request, t transaction.Transaction) error {
 			currency := t.Pricing.Sent.Currency
 			var problems []fault.Field
@@ -116,7 +118,8 @@ var paymentActions = []paymentAction{
 			return err
 		}},
 	{"take-back", "Take the collection back", "The bank of the payer takes back what was collected, as one does after days. The customer " +
-		"owes it.", person.Assist, platform.PersonSimulatedPayment, true, isPaidOut, noFields, func(c *Console, r *request, t transaction.Transaction) error {
+		"owes it.", person.Assist, platform.PersonSimulatedPayment, true, isPaidOut, noFields,
+		func(c *Console, r *request, t transaction.Transaction) error {
 		_, err := c.PaymentActions.TakeBackNow(r.Context(), r.platform.ID, t.ID, nil)
 		return err
 	}},
@@ -196,7 +199,8 @@ func (c *Console) paymentAction(r *request, a paymentAction) (action, error) {
 		name += ", " + a.path
 	}
 	return action{Title: a.title, Section: "payments", Does: a.does, Facts: actedOn(t), Fields: a.fields(t), NeedsCode: !a.isSandbox,
-		Record: platform.OperatorAction{Platform: r.platform.ID, Kind: a.kind, Subject: t.ID.UUID(), Name: name}, Back: basePath(r.platform.ID) + "/payments/" + pathOfID(t.ID),
+		Record: platform.OperatorAction{Platform: r.platform.ID, Kind: a.kind, Subject: t.ID.UUID(), Name: name},
+		Back: basePath(r.platform.ID) + "/payments/" + pathOfID(t.ID),
 		do: func(r *request) (string, error) { return "", a.do(c, r, t) }}, nil
 }
 
