@@ -1,5 +1,5 @@
 // Package console serves the pages on which the people who work with the service look at payments, the ledger and webhooks.
-// They work without script, but for a list of events that grows by itself.
+// They work without script, but for a list of events that grows by itself; htmx makes lists quicker.
 //
 // It decides nothing: who may see what comes from core/person, and what is shown from the use cases that the API calls too.
 package console
@@ -174,6 +174,7 @@ func (c *Console) Register(mount func(method, pattern string, h http.Handler), l
 		mount(r.method, platformPath+"{platform}"+r.pattern, c.handler(c.onPlatform(r.right, r.serve)))
 	}
 	mount(http.MethodGet, root+"/static/proof.js", web.StaticFile(files, "proof.js", "text/javascript; charset=utf-8"))
+	mount(http.MethodGet, root+"/static/htmx.min.js", web.StaticFile(files, "htmx.min.js", "text/javascript; charset=utf-8"))
 	mount(http.MethodGet, root+"/static/style.css", web.StaticFile(files, "style.css", "text/css; charset=utf-8"))
 	mount(http.MethodGet, root+"/static/passkeys.js", web.StaticFile(files, "passkeys.js", "text/javascript; charset=utf-8"))
 	mount(http.MethodGet, root+"/static/live.js", web.StaticFile(files, "live.js", "text/javascript; charset=utf-8"))
@@ -324,7 +325,9 @@ type page struct {
 	Base, Section string
 	Query         string // of the search
 	// Script: the page runs the script of passkeys. Confirm is how its form is confirmed.
-	Script  bool
+	Script bool
+	// Quick: the page runs htmx, which replaces the list in place of the page when it is filtered or paged.
+	Quick   bool
 	Confirm confirmBox
 }
 

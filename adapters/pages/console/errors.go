@@ -53,6 +53,11 @@ type errorPage struct {
 
 // showError shows an error. Only those that nobody expects are logged, without the URL, which may have the token of a link.
 func (c *Console) showError(r *request, err error) {
+	if r.Header.Get("HX-Request") != "" { // a part of a page: the browser asks for the whole one, which says what is wrong
+		r.w.Header().Set("HX-Redirect", r.URL.RequestURI())
+		r.w.WriteHeader(http.StatusNoContent)
+		return
+	}
 	if f, ok := fault.As(err); ok && f.Reason == person.ErrNoSession.Reason && r.secret == "" {
 		c.askToSignIn(r)
 		return

@@ -17,10 +17,11 @@ var functions = template.FuncMap{
 	// Those of the zone of a person replace these two.
 	"moment": utc, "zone": func() string { return person.UTC },
 	"utc": utc, "pieces": pieces, "machine": rfc3339, "major": major, "total": total, "lower": lower, "sent": sent, "short": short,
-	"spans":     spans,
-	"list":      func(base string, items []transaction.Transaction) paymentList { return paymentList{base, items} },
-	"amount":    func(minor int64, c money.Currency) string { return major(money.Amount{Minor: minor, Currency: c}) },
-	"jobStates": func() []ports.JobState { return jobStates[1:] },
+	"spans":      spans,
+	"htmxConfig": func() string { return htmxConfig },
+	"list":       func(base string, items []transaction.Transaction) paymentList { return paymentList{base, items} },
+	"amount":     func(minor int64, c money.Currency) string { return major(money.Amount{Minor: minor, Currency: c}) },
+	"jobStates":  func() []ports.JobState { return jobStates[1:] },
 }
 
 // paymentList is what the template of a list of payments shows.

@@ -120,9 +120,9 @@ var paymentActions = []paymentAction{
 	{"take-back", "Take the collection back", "The bank of the payer takes back what was collected, as one does after days. The customer " +
 		"owes it.", person.Assist, platform.PersonSimulatedPayment, true, isPaidOut, noFields,
 		func(c *Console, r *request, t transaction.Transaction) error {
-		_, err := c.PaymentActions.TakeBackNow(r.Context(), r.platform.ID, t.ID, nil)
-		return err
-	}},
+			_, err := c.PaymentActions.TakeBackNow(r.Context(), r.platform.ID, t.ID, nil)
+			return err
+		}},
 }
 
 func waitsForPartner(t transaction.Transaction) bool {
@@ -200,8 +200,8 @@ func (c *Console) paymentAction(r *request, a paymentAction) (action, error) {
 	}
 	return action{Title: a.title, Section: "payments", Does: a.does, Facts: actedOn(t), Fields: a.fields(t), NeedsCode: !a.isSandbox,
 		Record: platform.OperatorAction{Platform: r.platform.ID, Kind: a.kind, Subject: t.ID.UUID(), Name: name},
-		Back: basePath(r.platform.ID) + "/payments/" + pathOfID(t.ID),
-		do: func(r *request) (string, error) { return "", a.do(c, r, t) }}, nil
+		Back:   basePath(r.platform.ID) + "/payments/" + pathOfID(t.ID),
+		do:     func(r *request) (string, error) { return "", a.do(c, r, t) }}, nil
 }
 
 // actedOn are the facts of a payment on the page of an action: what is moved, from where and to where, without personal data.

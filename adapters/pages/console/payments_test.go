@@ -3,6 +3,7 @@ package console
 import (
 	"encoding/csv"
 	"net/http"
+	"net/http/httptest"
 	"reflect"
 	"slices"
 	"strconv"
@@ -253,5 +254,52 @@ func TestPayments_CountsBesideFilter(t *testing.T) {
 		if strings.Join(names, "|") != want {
 			t.Errorf("%s: %q, want %q", query, names, want)
 		}
+	}
+}
+
+func TestPayments_QuickerWithScript(t *testing.T) {
+	t.Parallel()
+	// A list runs htmx, which evaluates nothing and keeps no page. Its counts are read again for an hour from when it was loaded, and a
+	// request of htmx that cannot be answered makes the browser ask for the whole page, which says why.
+	s := newSite(t).fill().as(person.Grant{Role: person.Viewer})
+	live := func(got response) string {
+		t.Helper()
+		for _, n := range got.elements("ul") {
+			if attribute(n, "id") == "counts" {
+				return attribute(n, "hx-get")
+			}
+		}
+		t.Fatalf("no counts in %s", got.body)
+		return ""
+	}
+	got := s.get(base + "/payments?status=FAILED")
+	until := "until=" + strconv.FormatInt(now.Add(watchTime).Unix(), 10)
+	to := base + "/payments?status=FAILED&" + until
+	if live(got) != to || live(s.get(to)) != to {
+		t.Errorf("the counts are read from %q", live(got))
+	}
+	if strings.Contains(s.get(to).body, "until=") && strings.Count(s.get(to).body, "until=") != 1 {
+		t.Error("links of the page have the time until which it is read again")
+	}
+	for _, past := range []time.Time{now, now.Add(2 * watchTime)} {
+		if to := live(s.get(base + "/payments?until=" + strconv.FormatInt(past.Unix(), 10))); to != "" {
+			t.Errorf("until %s: read again from %s", past, to)
+		}
+	}
+	for _, want := range []string{`"allowEval":false`, `"historyCacheSize":0`, `"includeIndicatorStyles":false`} {
+		if !strings.Contains(html.UnescapeString(got.body), want) {
+			t.Errorf("no %s", want)
+		}
+	}
+	if got := s.get(base + "/exports"); len(got.elements("script")) > 0 {
+		t.Error("a form that downloads a file is one of htmx")
+	}
+	s.secret, s.cookies = "", map[string]*http.Cookie{}
+	request := httptest.NewRequest(http.MethodGet, base+"/payments", nil)
+	request.Header.Set("HX-Request", "true")
+	w := httptest.NewRecorder()
+	s.handler.ServeHTTP(w, request)
+	if w.Code != http.StatusNoContent || w.Header().Get("HX-Redirect") != base+"/payments" {
+		t.Errorf("without a session: %d %v", w.Code, w.Header())
 	}
 }

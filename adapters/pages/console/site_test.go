@@ -227,7 +227,8 @@ func attribute(n *html.Node, name string) string { return webtest.Attribute(n, n
 // isOwnScript reports whether an element is the script of a page that needs one.
 func isOwnScript(n *html.Node) bool {
 	return n.Data == "script" && n.FirstChild == nil &&
-		slices.Contains([]string{root + "/static/passkeys.js", root + "/static/proof.js", root + "/static/live.js"}, attribute(n, "src"))
+		slices.Contains([]string{root + "/static/passkeys.js", root + "/static/proof.js", root + "/static/live.js",
+			root + "/static/htmx.min.js"}, attribute(n, "src"))
 }
 
 // foreignScripts returns the scripts of a page that are not its own.

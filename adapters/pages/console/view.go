@@ -133,7 +133,22 @@ func (c *Console) show(r *request, v view) error {
 	if len(v.Problems) > 0 {
 		status = http.StatusUnprocessableEntity
 	}
+	if v.Older != "" || v.Filter != nil && v.Filter.To == r.URL.Path { // another one is a download
+		c.quicken(r, &v.page)
+	}
 	return c.render(r, status, "view.html", v)
+}
+
+// htmxConfig keeps htmx to what the policy of the pages allows, and pages out of the storage of the browser, which outlives a session. A
+// list with a problem of its filter is shown too.
+const htmxConfig = `{"allowEval":false,"allowScriptTags":false,"includeIndicatorStyles":false,"selfRequestsOnly":true,"historyCacheSize":0,` +
+	`"refreshOnHistoryMiss":true,"responseHandling":[{"code":"204","swap":false},{"code":"[23]..","swap":true},{"code":"422","swap":true},` +
+	`{"code":"[45]..","swap":false,"error":true}]}`
+
+// quicken lets a page run htmx. Without script it does the same.
+func (c *Console) quicken(r *request, p *page) {
+	p.Quick = true
+	c.site.AllowScript(r.w.Header())
 }
 
 // idIn returns the id that the path of a page has, or the fault of a page that does not exist.
