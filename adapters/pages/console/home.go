@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"causeway/core/period"
 	"causeway/core/person"
 	"causeway/core/platform"
+	"causeway/core/proposal"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -19,7 +21,18 @@ import (
 type platformsPage struct {
 	page
 	Platforms []platform.Platform
+	// Now is what happens on those that are open, by platform; of the first maxPlatforms.
+	Now map[ident.Platform]platformNow
 }
+
+// platformNow is what has happened on a platform in the last 24 hours, and how many changes wait for an approval.
+type platformNow struct {
+	Counts  []statusCount
+	Waiting int64
+}
+
+// maxPlatforms is how many platforms are counted.
+const maxPlatforms = 30
 
 // showPlatforms lists the platforms, and goes to the only one that is open.
 func (c *Console) showPlatforms(r *request) error {
@@ -37,7 +50,39 @@ func (c *Console) showPlatforms(r *request) error {
 	if only && !r.URL.Query().Has("all") {
 		return redirect(r, basePath(data.Platforms[0].ID))
 	}
+	data.Now = map[ident.Platform]platformNow{}
+	for _, p := range data.Platforms[:min(len(data.Platforms), maxPlatforms)] {
+		if p.Closed() {
+			break
+		}
+		now, err := c.platformNow(ports.ForPlatform(r.Context(), p.ID), p.ID)
+		if err != nil {
+			return err
+		}
+		data.Now[p.ID] = now
+	}
 	return c.render(r, http.StatusOK, "platforms.html", data)
+}
+
+func (c *Console) platformNow(ctx context.Context, p ident.Platform) (now platformNow, err error) {
+	counts, err := c.Payments.CountTransactions(ctx, p, c.lastDay())
+	if err != nil {
+		return now, err
+	}
+	now.Counts = statusCounts(counts)
+	pending, err := c.Proposals.Proposals(ctx, p, ports.ProposalFilter{Paging: ports.Paging{Limit: 1}, Status: proposal.Pending})
+	now.Waiting = int64(pending.Total)
+	return now, err
+}
+
+// lastDay is when the last 24 hours began.
+func (c *Console) lastDay() time.Time { return c.Clock.Now().Add(-24 * time.Hour).Truncate(time.Minute) }
+
+func statusCounts(counts map[transaction.Status]int64) (found []statusCount) {
+	for _, status := range transaction.Statuses {
+		found = append(found, statusCount{status, min(counts[status], ports.MaxTotal), counts[status] > ports.MaxTotal})
+	}
+	return found
 }
 
 // peoplePage lists everybody.
@@ -85,15 +130,12 @@ const chartDays = 7
 
 func (c *Console) showHome(r *request) error {
 	p := r.platform.ID
-	since := c.Clock.Now().Add(-24 * time.Hour).Truncate(time.Minute)
-	data := homePage{page: c.page(r, "Overview", "home"), Since: since.In(r.zone().location)}
+	data := homePage{page: c.page(r, "Overview", "home"), Since: c.lastDay().In(r.zone().location)}
 	counts, err := c.Payments.CountTransactions(r.Context(), p, data.Since)
 	if err != nil {
 		return err
 	}
-	for _, status := range transaction.Statuses {
-		data.Counts = append(data.Counts, statusCount{status, min(counts[status], ports.MaxTotal), counts[status] > ports.MaxTotal})
-	}
+	data.Counts = statusCounts(counts)
 	latest, err := c.Payments.ListTransactions(r.Context(), p, ports.TransactionFilter{Paging: ports.Paging{Limit: 10}})
 	if err != nil {
 		return err

@@ -124,3 +124,20 @@ func TestMonthText_CountsDays(t *testing.T) {
 		}
 	}
 }
+
+func TestPlatforms_WhatHappensOnEach(t *testing.T) {
+	t.Parallel()
+	// Who sees several platforms sees the payments of the last 24 hours of each by status, and what waits for an approval there; of a
+	// closed one nothing is counted.
+	s := newSite(t).fill().as(person.Grant{Role: person.Viewer})
+	s.platforms.all[1].ClosedAt = now
+	got := s.get(root + "?all")
+	for _, want := range []string{base + "/payments?status=", base + "/proposals?status=PENDING"} {
+		if !strings.Contains(got.body, want) {
+			t.Errorf("no %q in %s", want, got.body)
+		}
+	}
+	if strings.Contains(got.body, basePath(foreignPlatform)+"/payments") {
+		t.Errorf("a closed platform is counted: %s", got.body)
+	}
+}
