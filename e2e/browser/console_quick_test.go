@@ -54,7 +54,8 @@ func TestConsole_PriceApprovedBySecondPerson(t *testing.T) {
 	c := s.newColleague("fin@acme.example", "Fin Ance", "FINANCE", view{width: 1100, height: 900, script: true})
 	platformID := "PlatformConfig:" + p.consolePath()[len("/console/platforms/"):]
 	s.causeway("ledger", "settings", "set", "fourEyes=PRICE", "--platform", platformID, "--note", "two persons", "--actor", "Root")
-	said := s.causeway("corridors", "set", "USD", "BTC", "--fee-percent", "0.4%", "--note", "as agreed", "--platform", platformID, "--actor", "Olga")
+	said := s.causeway("corridors", "set", "USD", "BTC", "--fee-percent", "0.4%", "--note", "as agreed", "--platform", platformID,
+		"--actor", "Olga")
 	id := regexp.MustCompile(`Proposal:([0-9a-f-]{36})`).FindStringSubmatch(said)
 	if id == nil {
 		t.Fatalf("nothing was proposed: %s", said)
