@@ -71,12 +71,14 @@ func (c *Console) platformNow(ctx context.Context, p ident.Platform) (now platfo
 	}
 	now.Counts = statusCounts(counts)
 	pending, err := c.Proposals.Proposals(ctx, p, ports.ProposalFilter{Paging: ports.Paging{Limit: 1}, Status: proposal.Pending})
-	now.Waiting = int64(pending.Total)
+	now.Waiting = pending.Total
 	return now, err
 }
 
 // lastDay is when the last 24 hours began.
-func (c *Console) lastDay() time.Time { return c.Clock.Now().Add(-24 * time.Hour).Truncate(time.Minute) }
+func (c *Console) lastDay() time.Time {
+	return c.Clock.Now().Add(-24 * time.Hour).Truncate(time.Minute)
+}
 
 func statusCounts(counts map[transaction.Status]int64) (found []statusCount) {
 	for _, status := range transaction.Statuses {
