@@ -13,7 +13,7 @@ import (
 // Store changes the operator's overrides of corridor terms. The service only reads them;
 // operators change them, with the rights of the owner of the database.
 type Store interface {
-	// UnitsOfWork have the rights of the owner of the database, and no two of them run beside each other.
+	// UnitsOfWork have the rights of the login, and no two of them run beside each other. Only the owner of the database proposes a change.
 	ports.UnitsOfWork
 	// ProposalReader reads the proposals to change prices.
 	foureyes.ProposalReader
