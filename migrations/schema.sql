@@ -1024,6 +1024,69 @@ ALTER TABLE ONLY evm_wallets
     ADD CONSTRAINT evm_wallets_pkey PRIMARY KEY (chain_id, address);
 GRANT SELECT,INSERT,UPDATE ON TABLE evm_wallets TO causeway_service;
 
+CREATE TABLE export_parts (
+    platform_id uuid NOT NULL,
+    id uuid NOT NULL,
+    export_id uuid NOT NULL,
+    number integer NOT NULL,
+    size bigint NOT NULL,
+    key bytea NOT NULL,
+    CONSTRAINT export_part_not_empty CHECK ((size > 0))
+);
+ALTER TABLE ONLY export_parts
+    ADD CONSTRAINT export_part_once UNIQUE (platform_id, export_id, number);
+ALTER TABLE ONLY export_parts
+    ADD CONSTRAINT export_parts_pkey PRIMARY KEY (platform_id, id);
+ALTER TABLE ONLY export_parts
+    ADD CONSTRAINT export_part_export_fkey FOREIGN KEY (platform_id, export_id) REFERENCES exports(platform_id, id);
+ALTER TABLE export_parts ENABLE ROW LEVEL SECURITY;
+CREATE POLICY platform_isolation ON export_parts USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
+GRANT SELECT,INSERT,DELETE ON TABLE export_parts TO causeway_service;
+GRANT UPDATE(key) ON TABLE export_parts TO causeway_service;
+
+CREATE TABLE exports (
+    platform_id uuid NOT NULL,
+    id uuid NOT NULL,
+    person_id uuid NOT NULL,
+    actor text NOT NULL,
+    format text NOT NULL,
+    from_at timestamp with time zone,
+    to_at timestamp with time zone,
+    account text NOT NULL,
+    currency text NOT NULL,
+    file_name text NOT NULL,
+    content_type text NOT NULL,
+    state text NOT NULL,
+    run integer NOT NULL,
+    done bigint NOT NULL,
+    total bigint NOT NULL,
+    size bigint NOT NULL,
+    problem text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    CONSTRAINT export_end CHECK (((ended_at IS NULL) = (state = ANY (ARRAY['WAITING'::text, 'RUNNING'::text])))),
+    CONSTRAINT export_state_known CHECK ((state = ANY (ARRAY['WAITING'::text, 'RUNNING'::text, 'COMPLETED'::text, 'FAILED'::text, 'CANCELLED'::text])))
+);
+ALTER TABLE ONLY exports
+    ADD CONSTRAINT exports_pkey PRIMARY KEY (platform_id, id);
+CREATE INDEX exports_by_created_at ON exports USING btree (platform_id, created_at);
+ALTER TABLE ONLY exports
+    ADD CONSTRAINT exports_person_id_fkey FOREIGN KEY (person_id) REFERENCES people(id);
+ALTER TABLE ONLY exports
+    ADD CONSTRAINT exports_platform_id_fkey FOREIGN KEY (platform_id) REFERENCES platforms(id);
+ALTER TABLE exports ENABLE ROW LEVEL SECURITY;
+CREATE POLICY platform_isolation ON exports USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
+GRANT SELECT,INSERT,DELETE ON TABLE exports TO causeway_service;
+GRANT UPDATE(state) ON TABLE exports TO causeway_service;
+GRANT UPDATE(run) ON TABLE exports TO causeway_service;
+GRANT UPDATE(done) ON TABLE exports TO causeway_service;
+GRANT UPDATE(total) ON TABLE exports TO causeway_service;
+GRANT UPDATE(size) ON TABLE exports TO causeway_service;
+GRANT UPDATE(problem) ON TABLE exports TO causeway_service;
+GRANT UPDATE(updated_at) ON TABLE exports TO causeway_service;
+GRANT UPDATE(ended_at) ON TABLE exports TO causeway_service;
+
 CREATE TABLE external_accounts (
     platform_id uuid NOT NULL,
     id uuid NOT NULL,

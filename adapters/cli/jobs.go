@@ -105,6 +105,8 @@ func subjectsText(j ports.Job) string {
 		first = "run " + first
 	case ports.StepDeleteBlob:
 		first = "file " + first
+	case ports.StepWriteExport:
+		first = "export " + first
 	case ports.StepSendMail:
 		first = "mail " + first
 	case ports.StepSendSMS:

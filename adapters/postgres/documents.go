@@ -142,9 +142,10 @@ func (db *DB) DocumentsOf(ctx context.Context, p ident.Platform, holders ...docu
 
 const documentsOfHolders = `WHERE platform_id = $1 AND holder_id = ANY($2) ORDER BY id`
 
-// HasBlob uses document_blob_unique.
+// HasBlob uses document_blob_unique and the primary key of export_parts.
 func (db *DB) HasBlob(ctx context.Context, p ident.Platform, blob uuid.UUID) (found bool, err error) {
-	err = db.read(ctx, `SELECT EXISTS (SELECT FROM documents WHERE platform_id = $1 AND blob_id = $2)`, []any{p, blob},
+	err = db.read(ctx, `SELECT EXISTS (SELECT FROM documents WHERE platform_id = $1 AND blob_id = $2
+		UNION ALL SELECT FROM export_parts WHERE platform_id = $1 AND id = $2)`, []any{p, blob},
 		func(rows pgx.Rows) error {
 			return rows.Scan(&found)
 		})

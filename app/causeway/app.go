@@ -130,6 +130,7 @@ type app struct {
 	webhooks        *webhooks.Service
 	sealing         *audit.Log
 	exports         *exports.Service
+	exportFiles     *exports.Files
 	walletProofs    ports.WalletProofsByEnvironment
 	wallets         *wallets.Service
 	requestLog      *requestlogs.Service
@@ -307,8 +308,10 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 	a.treasury = shared.Treasury()
 	a.receivables = shared.Receivables()
 	a.platformFees = platformfees.New(platformfees.Config{Store: a.db, Ledger: a.db.Finance(), Clock: systemClock{}, IDs: idGenerator})
-	a.exports = exports.New(exports.Config{Views: a.db.LedgerViews(), Store: a.db.Readers(), Clock: systemClock{}, IDs: idGenerator,
+	a.exports = exports.New(exports.Config{Views: a.db.LedgerViews(), Store: a.db.Readers(), Clock: systemClock{},
 		MaxConcurrency: a.Exports, MaxPerPlatform: a.ExportsPerPlatform, Company: a.Company()})
+	a.exportFiles = exports.NewFiles(a.exports, exports.FilesConfig{Store: a.db, Files: a.files, IDs: idGenerator, Jobs: due, Log: log,
+		JobMetrics: a.jobMetrics, Timeout: a.ExportTimeout})
 	a.reconciliation = newReconciliation(a.db, idGenerator)
 	a.wallets = wallets.New(wallets.Config{
 		Store: a.db, Ledger: a.db.LedgerReader(), Custody: a.custody, Proofs: a.walletProofs,
@@ -361,6 +364,7 @@ func (a *app) run(ctx context.Context, listener net.Listener, workers bool) erro
 		running.Go(func() { a.accounts.Run(workerCtx) })
 		running.Go(func() { a.screening.Run(workerCtx) })
 		running.Go(func() { a.documents.Run(workerCtx) })
+		running.Go(func() { a.exportFiles.Run(workerCtx) })
 		running.Go(func() { a.mailSender.Run(workerCtx) })
 		running.Go(func() { a.webhooks.Run(workerCtx) })
 		running.Go(func() { a.sealing.Run(workerCtx) })

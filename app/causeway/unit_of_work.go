@@ -10,6 +10,7 @@ import (
 	"causeway/app/agents"
 	"causeway/app/books"
 	"causeway/app/customers"
+	"causeway/app/exports"
 	"causeway/app/internal/connections"
 	"causeway/app/internal/foureyes"
 	"causeway/app/jobs"
@@ -45,6 +46,7 @@ var (
 	_ agents.Tx         = tx{}
 	_ books.Tx          = tx{}
 	_ customers.Tx      = tx{}
+	_ exports.Tx        = tx{}
 	_ connections.Tx    = tx{}
 	_ foureyes.Tx       = tx{}
 	_ jobs.Tx           = tx{}

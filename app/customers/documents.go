@@ -290,9 +290,6 @@ func checkActive(c customer.Customer) error {
 // errNoFiles is the error of what needs stored files where no place for them is configured.
 var errNoFiles = errors.New("no place for the files of documents is configured; set CAUSEWAY_BLOBS")
 
-// unusedFileAge is when the file of an upload that did not end is deleted. An upload ends much sooner.
-const unusedFileAge = 24 * time.Hour
-
 // store stores a file that no document has yet. Before, it adds a job that deletes the file if that
 // stays so, whatever happens to this process.
 func (d *Documents) store(ctx context.Context, p ident.Platform, checked ports.CheckedFile, name string) (document.File, error) {
@@ -303,7 +300,7 @@ func (d *Documents) store(ctx context.Context, p ident.Platform, checked ports.C
 	now := d.Clock.Now()
 	file := document.File{Name: document.CleanFileName(name, checked.ContentType), ContentType: checked.ContentType, Size: checked.Size,
 		Blob: d.IDs.New(now)}
-	deletion := d.fileDeletion(p, file.Blob, now.Add(unusedFileAge))
+	deletion := d.fileDeletion(p, file.Blob, now.Add(ports.UnusedFileAge))
 	if err := ports.Do(ctx, d.Store, func(ctx context.Context, tx Tx) error { return tx.AddJobs(ctx, []ports.Job{deletion}) }); err != nil {
 		return file, err
 	}

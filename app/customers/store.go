@@ -48,7 +48,7 @@ type Store interface {
 	// DocumentsOf returns all documents of holders, in the order of their ids. Superseded ones are
 	// those with SupersededBy.
 	DocumentsOf(ctx context.Context, p ident.Platform, holders ...document.Holder) ([]document.Document, error)
-	// HasBlob reports whether a document has a stored file.
+	// HasBlob reports whether a document or an export has a stored file.
 	HasBlob(ctx context.Context, p ident.Platform, blob uuid.UUID) (bool, error)
 	// Mails returns the mails that match, newest first.
 	Mails(ctx context.Context, f ports.MailFilter) ([]ports.ListedMail, error)

@@ -50,7 +50,7 @@ type exportJob struct {
 	asOf     time.Time // zero for now
 	filter   ports.LedgerFilter
 	platform ident.Platform
-	progress func(done, total int64)
+	progress progress
 	store    Store
 	// holders has the names of customers if the request asked for them.
 	holders  *holders

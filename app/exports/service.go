@@ -31,16 +31,17 @@ type Config struct {
 	// Store has the platforms, customers, accounts and payments that statements and exports name.
 	Store Store
 	Clock ports.Clock
-	// IDs names what is written For a person.
-	IDs ports.IDs
 	// Company issues account statements and services the accounts of camt.053; may be zero.
 	Company statement.Company
 	// MaxConcurrency is the maximum number of documents written at the same time, and
 	// MaxPerPlatform that of one platform; unlimited if zero.
 	MaxConcurrency, MaxPerPlatform int
 	// Progress is called with the number of postings written so far, of total; may be nil.
-	Progress func(done, total int64)
+	Progress progress
 }
+
+// progress is called with the number of postings written so far, of total.
+type progress func(done, total int64)
 
 // Store is what exports and account statements read beside the ledger.
 type Store interface {
@@ -63,8 +64,6 @@ type Service struct {
 	// running counts the documents that are being written, in all and by platform.
 	running           int
 	runningByPlatform map[ident.Platform]int
-	// written are those that are written For a person.
-	written []*Running
 }
 
 // New returns a Service.
@@ -98,21 +97,30 @@ type Request struct {
 // invalid field; from Write, INVALID_INPUT for an account that was never posted to and
 // RATE_LIMITED while too many documents are being written.
 func (e *Service) Export(p ident.Platform, r Request) (Document, error) {
+	document, err := e.document(p, r, e.Progress)
+	if err != nil {
+		return document, err
+	}
+	document.Write = e.limitConcurrency(p, document.Write)
+	return document, nil
+}
+
+func (e *Service) document(p ident.Platform, r Request, progress progress) (Document, error) {
 	if bad := r.check(e.Clock.Now()); len(bad) > 0 {
 		return Document{}, fault.Invalid(bad...)
 	}
 	writer := formatWriters[r.Format]
 	return Document{Name: "ledger-export." + writer.extension, ContentType: writer.contentType,
-		Write: e.limitConcurrency(p, func(ctx context.Context, out io.Writer) error {
+		Write: func(ctx context.Context, out io.Writer) error {
 			return e.Views.View(ctx, p, r.AsOf, func(ctx context.Context, view ports.LedgerView) error {
 				if err := checkAccountExists(ctx, view, r); err != nil {
 					return err
 				}
 				return writer.write(ctx, out, exportJob{view: view, asOf: r.AsOf, filter: r.LedgerFilter, platform: p,
-					progress: e.progressOf(ctx), store: e.Store,
+					progress: progress, store: e.Store,
 					holders: newHolders(e.Store, p, r.Names), servicer: camt053.Party{Name: e.Company.Name, Address: e.Company.Address}})
 			})
-		})}, nil
+		}}, nil
 }
 
 // limitConcurrency returns RATE_LIMITED instead of writing if the maximum number of documents are

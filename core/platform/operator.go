@@ -62,6 +62,10 @@ const (
 	PersonRemovedPasskey   OperatorActionKind = "REMOVE_PASSKEY"
 	PersonStoppedPasskey   OperatorActionKind = "STOP_PASSKEY" // because it may have been copied
 	PersonViewedData       OperatorActionKind = "VIEW_PERSONAL_DATA"
+	// The name of those of exports is that of the file, and what it has.
+	PersonRequestedExport  OperatorActionKind = "REQUEST_EXPORT"
+	PersonCancelledExport  OperatorActionKind = "CANCEL_EXPORT"
+	PersonDownloadedExport OperatorActionKind = "DOWNLOAD_EXPORT"
 	// What people do on the console where nothing else records the person. It is recorded before it is done, and may be refused then.
 	PersonApprovedPayment  OperatorActionKind = "APPROVE_PAYMENT"
 	PersonRejectedPayment  OperatorActionKind = "REJECT_PAYMENT"

@@ -47,6 +47,7 @@ type Config struct {
 	Financials     Financials
 	LedgerLog      LedgerLog
 	Exports        Exports
+	ExportFiles    ExportFiles
 	Rails          Rails
 	Prices         Prices
 	Connections    Connections

@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
 	"causeway/app/exports"
+	"causeway/core/export"
 	"causeway/core/financials"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -18,14 +20,18 @@ import (
 	"causeway/ports"
 )
 
-// Exports are the use cases that write the ledger as a file.
+// Exports are the use cases that write a document while it is downloaded.
 type Exports interface {
-	Export(p ident.Platform, r exports.Request) (exports.Document, error)
-	For(p ident.Platform, by person.Person, d exports.Document) exports.Document
-	Running(p ident.Platform) []exports.Running
-	Cancel(p ident.Platform, id uuid.UUID, by person.Person) error
 	FinancialStatements(ctx context.Context, p ident.Platform, report financials.Report, isFinal bool) (exports.Document, error)
 	Statement(ctx context.Context, p ident.Platform, r exports.StatementRequest) (exports.Document, error)
+}
+
+// ExportFiles are the use cases on files of the ledger, which are written in the background.
+type ExportFiles interface {
+	Request(ctx context.Context, p ident.Platform, by person.Person, r exports.Request) (export.Export, error)
+	List(ctx context.Context, p ident.Platform) ([]export.Export, error)
+	Cancel(ctx context.Context, p ident.Platform, by person.Person, id uuid.UUID) error
+	Open(ctx context.Context, p ident.Platform, by person.Person, id uuid.UUID) (exports.Document, error)
 }
 
 // The limits of a download. A reader that takes nothing for stallTimeout has left.
@@ -35,75 +41,110 @@ const (
 )
 
 func (c *Console) exportRoutes() []platformRoute {
-	return append([]platformRoute{
+	return append(append([]platformRoute{
 		{"GET", "/exports", person.View, c.showExports},
-		{"GET", "/exports/file", person.View, c.downloadExport},
-	}, c.actionRoutes("/exports/{export}/cancel", person.View, c.cancelExport)...)
+		{"GET", "/exports/{export}/file", person.View, c.downloadExport},
+	}, c.actionRoutes("/make-export", person.View, c.makeExport)...),
+		c.actionRoutes("/exports/{export}/cancel", person.View, c.cancelExport)...)
 }
 
 func (c *Console) showExports(r *request) error {
-	query := r.URL.Query()
-	v := view{page: c.page(r, "Exports", "exports"), Intro: "The entries of the ledger as a file, by the time at which they take effect. " +
-		"The " +
-		"browser shows how much has arrived; a file that arrives whole is complete. A platform exports one file at a time. What is being " +
-		"written is listed here, and can be cancelled by who has started it and by administrators."}
+	found, err := c.ExportFiles.List(r.Context(), r.platform.ID)
+	if err != nil {
+		return err
+	}
+	v := view{page: c.page(r, "Exports", "exports"), Intro: fmt.Sprintf("The entries of the ledger as files. One of a platform is written at a "+
+		"time, in the background: load the page again to see how far it is. Files are kept for %d days, and can be downloaded by everybody who "+
+		"sees the ledger; each download is recorded.", exports.FilesRetention/(24*time.Hour))}
+	rows := table{Label: "Exports", Columns: columns("Asked for", "By", "Contents", "State", "Progress", ">Bytes", "Change"),
+		Empty: "There are no files. Make one."}
+	for _, e := range found {
+		row := []cell{timed(e.CreatedAt), plain(e.Actor), plain(contentsOf(e)), stated(e.State), plain(progressOf(e)), amountCell(""), plain("")}
+		link := v.Base + "/exports/" + e.ID.String()
+		switch {
+		case e.State == export.Completed:
+			row[5], row[6] = amountCell(strconv.FormatInt(e.Size, 10)), linked("Download", link+"/file")
+		case !e.HasEnded() && e.MayCancel(v.Person):
+			row[6] = linked("Cancel", link+"/cancel")
+		}
+		rows.Rows = append(rows.Rows, row)
+	}
+	v.Sections = []section{{Table: &rows}}
+	v.Actions = []fact{actionLink("Make a file", v.Base+"/make-export")}
+	return c.show(r, v)
+}
+
+// contentsOf says what a file has.
+func contentsOf(e export.Export) string {
+	parts := []string{e.Format}
+	if from := e.Interval.From; !from.IsZero() {
+		parts = append(parts, "from "+from.Format(time.DateOnly))
+	}
+	if to := e.Interval.To; !to.IsZero() {
+		parts = append(parts, "to "+to.AddDate(0, 0, -1).Format(time.DateOnly))
+	}
+	return strings.Join(append(parts, strings.Fields(e.Account+" "+string(e.Currency))...), ", ")
+}
+
+// progressOf says how far an export is, or why it failed.
+func progressOf(e export.Export) string {
+	if e.State != export.Running || e.Total <= 0 {
+		return e.Problem
+	}
+	return fmt.Sprintf("%d of %d postings (%d %%)", e.Done, e.Total, e.Done*100/e.Total)
+}
+
+func (c *Console) makeExport(r *request) (action, error) {
 	formats := make([]option, 0, len(exports.Formats()))
 	for _, f := range exports.Formats() {
 		formats = append(formats, option{f, f})
 	}
-	v.Filter = &filter{v.Base + "/exports/file", []field{
-		{Name: "format", Label: "Format", Kind: "select", Options: formats, Value: query.Get("format")},
-		{Name: "from", Label: "From (UTC)", Kind: "date", Value: query.Get("from")},
-		{Name: "to", Label: "To (UTC), included", Kind: "date", Value: query.Get("to"), Hint: "Empty for everything up to now."},
-		{Name: "account", Label: "Account", Value: query.Get("account"), Hint: "Such as `rails/ACH`; empty for all."},
-		{Name: "currency", Label: "Currency", Value: query.Get("currency")}}}
-	if running := c.Exports.Running(r.platform.ID); len(running) > 0 {
-		v.Sections = []section{{Heading: "Being written", Table: runningExports(v.page, running),
-			Text: "Load the page again to see how far they are."}}
-	}
-	return c.show(r, v)
+	base := basePath(r.platform.ID)
+	return action{Title: "Make a file", Section: "exports", Back: base + "/exports", Does: "The entries of the ledger, by the time at which they " +
+		"take effect, are written to a file in the background.",
+		Fields: []field{{Name: "format", Label: "Format", Kind: "select", Options: formats},
+			{Name: "day-from", Label: "From (UTC)", Kind: "date"},
+			{Name: "day-to", Label: "To (UTC), included", Kind: "date", Hint: "Empty for everything up to now."},
+			{Name: "account", Label: "Account", Hint: "Such as `rails/ACH`; empty for all."}, {Name: "currency", Label: "Currency"}},
+		do: func(r *request) (string, error) {
+			i, err := daysOf(func(name string) string { return r.PostFormValue("day-" + name) }, c.Clock.Now())
+			if err != nil {
+				return "", err
+			}
+			_, err = c.ExportFiles.Request(r.Context(), r.platform.ID, r.in.Person, exports.Request{Format: exports.Format(r.PostFormValue("format")),
+				LedgerFilter: ports.LedgerFilter{Interval: i, Path: strings.TrimSpace(r.PostFormValue("account")),
+					Currency: money.Currency(strings.ToUpper(strings.TrimSpace(r.PostFormValue("currency"))))}})
+			return "", err
+		}}, nil
 }
 
-// runningExports lists what is being written, with what cancels it for those who may.
-func runningExports(p page, running []exports.Running) *table {
-	t := &table{Label: "Being written", Columns: columns("Started", "File", "By", "Read", "Change")}
-	for _, e := range running {
-		progress, change := "", cell{}
-		if e.Total > 0 {
-			progress = fmt.Sprintf("%d of %d postings (%d %%)", e.Done, e.Total, e.Done*100/e.Total)
-		}
-		if e.MayCancel(p.Person) {
-			change = linked("Cancel", p.Base+"/exports/"+e.ID.String()+"/cancel")
-		}
-		t.Rows = append(t.Rows, []cell{timed(e.StartedAt), plain(e.Name), plain(e.By.Name), plain(progress), change})
-	}
-	return t
-}
-
-// cancelExport ends an export that somebody downloads.
-func (c *Console) cancelExport(r *request) (action, error) {
+func exportIn(r *request) (uuid.UUID, error) {
 	id, err := uuid.Parse(r.PathValue("export"))
 	if err != nil {
-		return action{}, errNotFound
+		return id, errNotFound
 	}
+	return id, nil
+}
+
+func (c *Console) cancelExport(r *request) (action, error) {
+	id, err := exportIn(r)
 	return action{Title: "Cancel the export", Section: "exports", Back: basePath(r.platform.ID) + "/exports",
-		Does: "It is written no further, and the browser that downloads it keeps no file.",
-		do:   func(r *request) (string, error) { return "", c.Exports.Cancel(r.platform.ID, id, r.in.Person) }}, nil
+		Does: "It is written no further, and there will be no file.",
+		do: func(r *request) (string, error) {
+			return "", c.ExportFiles.Cancel(r.Context(), r.platform.ID, r.in.Person, id)
+		}}, err
 }
 
 func (c *Console) downloadExport(r *request) error {
-	query := r.URL.Query()
-	i, err := daysOf(query.Get, c.Clock.Now())
+	id, err := exportIn(r)
 	if err != nil {
 		return err
 	}
-	document, err := c.Exports.Export(r.platform.ID, exports.Request{Format: exports.Format(query.Get("format")),
-		LedgerFilter: ports.LedgerFilter{Interval: i, Path: strings.TrimSpace(query.Get("account")),
-			Currency: money.Currency(strings.ToUpper(strings.TrimSpace(query.Get("currency"))))}})
+	document, err := c.ExportFiles.Open(r.Context(), r.platform.ID, r.in.Person, id)
 	if err != nil {
 		return err
 	}
-	return download(r, c.Exports.For(r.platform.ID, r.in.Person, document))
+	return download(r, document)
 }
 
 // daysOf returns the interval of a form with the first and the last day, up to now if that is not over.

@@ -19,10 +19,12 @@ import (
 	"causeway/app/journals"
 	"causeway/app/receivables"
 	"causeway/core/books"
+	"causeway/core/export"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/journal"
 	"causeway/core/money"
+	"causeway/core/period"
 	"causeway/core/person"
 	"causeway/core/platform"
 	"causeway/core/proposal"
@@ -48,10 +50,10 @@ type fakeFinance struct {
 	journals    []journal.Journal
 	receivables []ports.ReceivableDetails
 	reports     []ports.KeptReport
-	// export is the last request for a file, and broken makes one fail after its first words.
-	export  exports.Request
-	running []exports.Running
-	broken  bool
+	// files are the exports, export is the last request for one, and broken makes one fail after its first words.
+	files  []export.Export
+	export exports.Request
+	broken bool
 }
 
 func (f *fakeFinance) Make(ctx context.Context, p ident.Platform, by platform.Author, _ *ports.IdempotentRequest,
@@ -149,21 +151,27 @@ func (f *fakeFinance) Settings(ctx context.Context, p ident.Platform) (books.Set
 	return books.SettingsVersion{Settings: books.Settings{FunctionalCurrency: "EUR"}}, f.read(ctx, p, "settings of the books")
 }
 
-func (f *fakeFinance) For(_ ident.Platform, _ person.Person, d exports.Document) exports.Document {
-	return d
-}
+// exportID is an export that is written, and doneExportID one that has a file.
+var exportID, doneExportID = uuid.UUID{0: 1, 15: 90}, uuid.UUID{0: 1, 15: 91}
 
-func (f *fakeFinance) Running(ident.Platform) []exports.Running { return f.running }
+// fakeFiles are the exports of finance.
+type fakeFiles struct{ *fakeFinance }
 
-func (f *fakeFinance) Cancel(p ident.Platform, id uuid.UUID, by person.Person) error {
-	return f.call("cancel the export %s of %s by %s", id, p, by.Name)
-}
-
-var exportID = uuid.UUID{0: 1, 15: 90}
-
-func (f *fakeFinance) Export(p ident.Platform, r exports.Request) (exports.Document, error) {
+func (f fakeFiles) Request(ctx context.Context, p ident.Platform, by person.Person, r exports.Request) (export.Export, error) {
 	f.export = r
-	if err := f.call("export of %s", p); err != nil {
+	return export.Export{}, f.read(ctx, p, "request an export by %s", by.Name)
+}
+
+func (f fakeFiles) List(ctx context.Context, p ident.Platform) ([]export.Export, error) {
+	return f.files, f.read(ctx, p, "exports")
+}
+
+func (f fakeFiles) Cancel(ctx context.Context, p ident.Platform, by person.Person, id uuid.UUID) error {
+	return f.read(ctx, p, "cancel the export %s by %s", id, by.Name)
+}
+
+func (f fakeFiles) Open(ctx context.Context, p ident.Platform, by person.Person, id uuid.UUID) (exports.Document, error) {
+	if err := f.read(ctx, p, "download the export %s by %s", id, by.Name); err != nil {
 		return exports.Document{}, err
 	}
 	return exports.Document{Name: "ledger.csv", ContentType: "text/csv", Write: func(ctx context.Context, out io.Writer) error {
@@ -181,8 +189,14 @@ func (f *fakeFinance) Export(p ident.Platform, r exports.Request) (exports.Docum
 func (s *site) fillFinanceLists() {
 	s.accounting.position = accounting.FXPosition{AllValued: true, RatesKeptAt: now, Value: money.TotalOf(1_10),
 		Lines: []accounting.FXLine{{Currency: "USD", Position: money.TotalOf(1_20), Valued: true, Value: money.TotalOf(1_10)}}}
-	s.finance.running = []exports.Running{{ID: exportID, Platform: ownPlatform, By: newPerson(), Name: "ledger-export.csv", StartedAt: now,
-		Done: 500, Total: 2000}}
+	file := export.Export{ID: exportID, Platform: ownPlatform, By: newPerson().ID, Actor: "Ada Lovelace", Format: "csv", FileName: "ledger.csv",
+		State: export.Running, Progress: export.Progress{Done: 500, Total: 2000}, CreatedAt: now,
+		Interval: period.Interval{From: testMonth.Start(), To: testMonth.End()}, Account: "rails/ACH", Currency: "USD"}
+	done, others, failed := file, file, file
+	done.ID, done.State, done.Size = doneExportID, export.Completed, 12_345
+	others.ID, others.By, others.State = uuid.UUID{0: 1, 15: 92}, ident.Person{}, export.Waiting
+	failed.ID, failed.State, failed.Problem = uuid.UUID{0: 1, 15: 93}, export.Failed, "account: had no postings"
+	s.finance.files = []export.Export{file, done, others, failed}
 	s.finance.journals = []journal.Journal{{Number: journalNumber, Span: journal.Span{From: testMonth.Start(), To: testMonth.End()},
 		Currency: "USD",
 		Revision: 1, MadeAt: now, By: someone, Lines: []journal.Line{{GLAccount: books.GLAccount{Code: "4000", Name: "Fees"},
@@ -209,7 +223,8 @@ func TestFinanceLists_LeadToDetails(t *testing.T) {
 		"/safeguarding":                      {"USD shortfall", "rails/ACH", "after=" + string(reportDay), "Ana Lima"},
 		"/safeguarding/" + string(reportDay): {"Topped up", "/acknowledge", "DIFFERENCE"},
 		"/fx-position":                       {"1.10 EUR", "Position", "USD"},
-		"/exports":                           {"beancount", "exports/file", "500 of 2000 postings (25 %)", exportID.String() + "/cancel"},
+		"/exports": {"make-export", "csv, from 2026-02-01, to 2026-02-28, rails/ACH, USD",
+			"500 of 2000 postings (25 %)", exportID.String() + "/cancel", doneExportID.String() + "/file", "12345", "had no postings"},
 	} {
 		got := s.get(base + path)
 		for _, want := range wants {
@@ -264,23 +279,47 @@ func TestFinanceLists_Actions(t *testing.T) {
 	}
 }
 
-func TestExports_WholeOrCutOff(t *testing.T) {
+func TestExports_AskedForAndCancelled(t *testing.T) {
 	t.Parallel()
-	// A file has the days that were asked for, both included. One that fails before its first byte is an error page; one that fails
-	// midway is cut off, so that nobody takes it for whole.
+	// A file is asked for with its days, both included, and cancelled by those who may. Only one that is written has a link.
 	s := asFinance(t)
-	got := s.get(base + "/exports/file?format=csv&from=2026-02-01&to=2026-02-28&account=rails/ACH&currency=usd")
-	if got.body != "seq,account\n" || got.Header.Get("Content-Disposition") != `attachment; filename="ledger.csv"` ||
-		s.finance.export.Interval.To != time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC) || s.finance.export.Path != "rails/ACH" ||
-		s.finance.export.Currency != "USD" {
-		t.Errorf("%d %q, %+v", got.StatusCode, got.body, s.finance.export)
+	form := url.Values{"format": {"csv"}, "day-from": {"2026-02-01"}, "day-to": {"2026-02-28"},
+		"account": {" rails/ACH "}, "currency": {"usd"}}
+	got := s.post(base+"/make-export", form)
+	want := exports.Request{Format: exports.CSV, LedgerFilter: ports.LedgerFilter{Path: "rails/ACH", Currency: "USD",
+		Interval: period.Interval{From: testMonth.Start(), To: testMonth.End()}}}
+	if got.Header.Get("Location") != base+"/exports" || s.finance.export != want {
+		t.Errorf("%d to %s, %+v", got.StatusCode, got.Header.Get("Location"), s.finance.export)
 	}
-	s.get(base + "/exports/file?to=" + now.Format(time.DateOnly))
+	s.post(base+"/make-export", url.Values{"day-to": {now.Format(time.DateOnly)}})
 	if !s.finance.export.Interval.To.IsZero() {
 		t.Errorf("up to today: %+v", s.finance.export.Interval)
 	}
-	if got := s.get(base + "/exports/file?from=x"); got.StatusCode != http.StatusUnprocessableEntity {
+	if got := s.post(base+"/make-export", url.Values{"day-from": {"x"}}); got.StatusCode != http.StatusUnprocessableEntity {
 		t.Errorf("no day: %d", got.StatusCode)
+	}
+	s.post(base+"/exports/"+exportID.String()+"/cancel", url.Values{})
+	if !slices.Contains(s.calls.log, "cancel the export "+exportID.String()+" by Ada Lovelace") {
+		t.Errorf("calls %q", s.calls.log)
+	}
+	list := s.get(base + "/exports").body
+	if strings.Count(list, "/cancel") != 1 || strings.Count(list, "/file") != 1 {
+		t.Errorf("links of others in %s", list)
+	}
+}
+
+func TestExports_WholeOrCutOff(t *testing.T) {
+	t.Parallel()
+	// A file that fails midway is cut off, so that nobody takes it for whole.
+	s := asFinance(t)
+	file := base + "/exports/" + doneExportID.String() + "/file"
+	got := s.get(file)
+	if got.body != "seq,account\n" || got.Header.Get("Content-Disposition") != `attachment; filename="ledger.csv"` ||
+		!slices.Contains(s.calls.log, "download the export "+doneExportID.String()+" by Ada Lovelace") {
+		t.Errorf("%d %q, %q", got.StatusCode, got.body, s.calls.log)
+	}
+	if got := s.get(base + "/exports/x/file"); got.StatusCode != http.StatusNotFound {
+		t.Errorf("no id: %d", got.StatusCode)
 	}
 	s.finance.broken = true
 	defer func() {
@@ -288,5 +327,5 @@ func TestExports_WholeOrCutOff(t *testing.T) {
 			t.Error("a file that fails midway ends like a whole one")
 		}
 	}()
-	s.get(base + "/exports/file")
+	s.get(file)
 }

@@ -73,7 +73,8 @@ var needs = map[string]person.Right{
 	"GET /receivables/{receivable}/write-off": person.KeepBooks, "POST /receivables/{receivable}/write-off": person.KeepBooks,
 	"GET /safeguarding": person.View, "GET /safeguarding/{day}": person.View,
 	"GET /safeguarding/{day}/acknowledge": person.KeepBooks, "POST /safeguarding/{day}/acknowledge": person.KeepBooks,
-	"GET /fx-position": person.View, "GET /exports": person.View, "GET /exports/file": person.View,
+	"GET /fx-position": person.View, "GET /exports": person.View, "GET /exports/{export}/file": person.View,
+	"GET /make-export": person.View, "POST /make-export": person.View,
 	"GET /exports/{export}/cancel": person.View, "POST /exports/{export}/cancel": person.View,
 	"GET /proposals": person.View, "GET /proposals/{proposal}": person.View, "POST /proposals/{proposal}": person.ApproveBooks,
 }

@@ -114,7 +114,7 @@ func newSiteAt(t *testing.T, origin string) *site {
 		Years: fakeYears{s.books}, Reconciliation: s.statements, Books: s.finance, Journals: s.finance,
 		Receivables: s.finance, Treasury: s.finance, Financials: fakeFinancials{s.finance}, LedgerLog: fakeLedgerLog{s.accounting},
 		Prices: fakePrices{s.changes}, Connections: fakeConnections{s.changes},
-		Exports: s.finance, Rails: s.rails, Verifications: s.reviews, Screening: s.reviews,
+		Exports: s.finance, ExportFiles: fakeFiles{s.finance}, Rails: s.rails, Verifications: s.reviews, Screening: s.reviews,
 		Documents: s.reviews, PaymentActions: s.developers, Tokens: s.developers, RequestLog: s.developers, Activity: s.activity,
 		Filters: s.filters, Search: s.search, Accounts: fakeAccounts{s.customers}, Operations: s.jobs,
 		Agents: fakeAgents{c}, Limits: fakeLimits{c},

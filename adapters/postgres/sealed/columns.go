@@ -62,6 +62,7 @@ const (
 	SCACredentialsTOTPSecret
 	SCASessionsIPAddress
 	UMAInvoicesContent
+	ExportPartsKey
 	numColumns // keep last
 )
 
@@ -113,6 +114,7 @@ var register = [numColumns]struct {
 	PersonFactorsSecrets:  {"person_factors", "secrets", jsonFormat},
 	UMAKeysSecrets:        {"uma_keys", "secrets", jsonFormat},
 	UMAInvoicesContent:    {"uma_invoices", "content", textFormat},
+	ExportPartsKey:        {"export_parts", "key", bytesFormat},
 
 	SearchKeysHash:       {"search_keys", "hash", fingerprintFormat},
 	CustomerNotesContent: {"customer_notes", "content", textFormat},
