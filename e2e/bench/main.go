@@ -103,6 +103,9 @@ func (o options) timeout() time.Duration {
 	if o.includes("large-ledger") {
 		timeout += 10*time.Minute + time.Duration(o.ledgerEntries)*300*time.Microsecond
 	}
+	if o.includes("console") {
+		timeout += 30 * time.Minute
+	}
 	if o.includes("rails") {
 		timeout += 10 * time.Minute
 	}
