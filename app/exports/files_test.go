@@ -51,8 +51,8 @@ func newFileEnv(t *testing.T) *fileEnv {
 
 // newProcess returns the files as another process has them.
 func (e *fileEnv) newProcess() *exports.Files {
-	return exports.NewFiles(e.newService(), exports.FilesConfig{Store: e.Env.Store, Files: e.stored, IDs: e.Env.IDs, Jobs: e.Env.Store, Log: e.Env.Log,
-		PartSize: 100, Timeout: time.Minute})
+	return exports.NewFiles(e.newService(), exports.FilesConfig{Store: e.Env.Store, Files: e.stored, IDs: e.Env.IDs,
+		Jobs: e.Env.Store, Log: e.Env.Log, PartSize: 100, Timeout: time.Minute})
 }
 
 func (e *fileEnv) request(r exports.Request) export.Export {
