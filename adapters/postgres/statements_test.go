@@ -53,6 +53,7 @@ var statements = storagetest.NewStatements(300,
 		"webhook_backlog webhook_events webhook_queue: SELECT (SELECT count(*) FROM (SELECT FROM webhook_queue LIMIT $1)",
 	}},
 	storagetest.AcrossPlatforms{Why: "the oldest rows of a connection, or of a place in the table, are deleted", Statements: []string{
+		"exports: FROM exports WHERE created_at < $1 ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED",
 		"idempotency_keys: DELETE FROM idempotency_keys WHERE ctid = ANY (ARRAY(SELECT ctid FROM old))",
 		"partner_events: DELETE FROM partner_events WHERE (platform_id, id) IN (",
 		"rail_feed_items: DELETE FROM rail_feed_items WHERE ctid = ANY",
