@@ -47,7 +47,7 @@ type MasterKeyFlag struct {
 
 // BlobFlags say where the files of documents are stored.
 type BlobFlags struct {
-	Blobs          string `name:"blobs" env:"CAUSEWAY_BLOBS" help:"Where the files of documents are stored, encrypted: folder:/path, shared by all processes, or s3://bucket/prefix?endpoint=https://host&region=name. Without it no documents are accepted; causeway dev uses a folder in the data folder." placeholder:"LOCATION"`
+	Blobs          string `name:"blobs" env:"CAUSEWAY_BLOBS" help:"Where the files of documents and of exports of the console are stored, encrypted: folder:/path, shared by all processes, or s3://bucket/prefix?endpoint=https://host&region=name. Without it there are none; causeway dev uses a folder in the data folder." placeholder:"LOCATION"`
 	BlobsAccessKey string `name:"blobs-access-key" env:"CAUSEWAY_BLOBS_ACCESS_KEY" secret:"" help:"Access key of the bucket. Default: AWS_ACCESS_KEY_ID, or the role of the machine." placeholder:"KEY"`
 	BlobsSecretKey string `name:"blobs-secret-key" env:"CAUSEWAY_BLOBS_SECRET_KEY" secret:"" help:"Secret key of the bucket. Default: AWS_SECRET_ACCESS_KEY, or the role of the machine." placeholder:"KEY"`
 }

@@ -47,7 +47,7 @@ func (a *app) mountConsole(server *httpapi.API, address net.Addr) error {
 		Jobs:      a.jobs, Periods: a.periods, MonthEnd: a.monthEnd, Years: a.years, Reconciliation: a.reconciliation,
 		Books: a.books, Journals: a.journals, Receivables: a.receivables, Treasury: a.treasury, Financials: a.financials, LedgerLog: a.sealing,
 		Exports: a.exports, ExportFiles: a.exportFiles,
-		Rails:   a.rails, Connections: a.rails, Prices: pricing.New(pricing.Config{Store: a.db.Pricing(), Clock: systemClock{}, IDs: ids.New()}),
+		Rails: a.rails, Connections: a.rails, Prices: pricing.New(pricing.Config{Store: a.db.Pricing(), Clock: systemClock{}, IDs: ids.New()}),
 		Verifications: a.verifications, Screening: a.screening, Documents: a.documents,
 		PaymentActions: a.payments, Tokens: a.platforms, RequestLog: a.requestLog, Activity: activity.New(a.db),
 		Filters: filters.New(a.db, systemClock{}), Search: a.search,

@@ -56,7 +56,8 @@ func (s serveCommand) Run(ctx context.Context) error {
 	}
 	log.WithField("address", a.baseURL(listener.Addr())).Info("serving")
 	if s.Blobs == "" {
-		log.Warn("documents of customers are not accepted, because no place for their files is configured; set CAUSEWAY_BLOBS")
+		log.Warn("documents of customers are not accepted, and the console exports nothing, because no place for files is configured; set " +
+			"CAUSEWAY_BLOBS")
 	}
 	if s.SMTPURL == "" && s.MailFolder == "" {
 		log.Warn("one-time codes by e-mail to customers of production platforms are not available, because no mail server is configured; set " +
