@@ -94,7 +94,9 @@ var consolePages = []struct {
 	{"Search for a UMA address of a payment", func(n int) string {
 		return fmt.Sprintf("/search?q=$receiver%d@bench.test", 7*(1+n/7))
 	}},
-	{"Search for a UMA address of a customer", func(n int) string { return fmt.Sprintf("/search?q=$user%d@bench.test", 1+n%consoleCustomers) }},
+	{"Search for a UMA address of a customer", func(n int) string {
+		return fmt.Sprintf("/search?q=$user%d@bench.test", 1+n%consoleCustomers)
+	}},
 	{"Search for an own id of a customer", func(n int) string { return fmt.Sprintf("/search?q=user-%d", 1+n%consoleCustomers) }},
 	{"Search for the id of a partner", func(n int) string { return fmt.Sprintf("/search?q=PARTNER-REF%d", 1+n%consolePayments) }},
 	{"Search for a name of two words", func(n int) string {

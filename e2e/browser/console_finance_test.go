@@ -154,3 +154,29 @@ func TestConsole_AccrualApprovedInAnotherTimeZone(t *testing.T) {
 		b.wantNoComplaints(http.StatusBadRequest)
 	}
 }
+
+func TestConsole_FileOfTheLedger(t *testing.T) {
+	t.Parallel()
+	// A viewer asks for a file of the ledger, which is written in the background and then has a link; one that is wrong says why.
+	s := startServiceAt(t, "127.0.0.1:0", "--allow-private-webhooks")
+	p, _, _ := s.newWorkload()
+	base := p.consolePath()
+	c := s.newColleague("ines@acme.example", "Ines Silva", "VIEWER", view{width: 1100, height: 900, script: true})
+	c.visit(base + "/exports")
+	c.want("There are no files")
+	c.press(`main a[href$="/make-export"]`)
+	c.checkEverywhere("make-export")
+	c.fill(map[string]string{"currency": "XYZ"})
+	c.pressTo("main form button.primary", http.StatusBadRequest)
+	c.wantField("currency", "XYZ")
+	c.fill(map[string]string{"currency": "usd"})
+	c.press("main form button.primary")
+	c.want("csv, USD")
+	eventually(t, "the file", func() bool {
+		c.visit(base + "/exports")
+		return c.evaluate(`String(document.querySelector('main td a[href$="/file"]') !== null)`) == "true"
+	})
+	c.want("completed")
+	c.checkEverywhere("exports")
+	c.wantNoComplaints(http.StatusBadRequest)
+}
