@@ -202,7 +202,7 @@ func (c *Console) downloadPayments(r *request) error {
 		return c.Payments.ListTransactions(r.Context(), r.platform.ID, filter)
 	}
 	var rows [][]string
-	for t, err := range ports.All(ports.Paging{Limit: 1000}, read, func(t transaction.Transaction) uuid.UUID { return t.ID.UUID() }) {
+	for t, err := range ports.All(ports.Paging{Limit: 1000, WithoutTotal: true}, read, func(t transaction.Transaction) uuid.UUID { return t.ID.UUID() }) {
 		if err != nil {
 			return err
 		}
