@@ -71,7 +71,8 @@ func TestListOfPayments_FileAndCountsAreThoseOfTheList(t *testing.T) {
 		}
 		for _, counted := range countPattern.FindAllStringSubmatch(first, -1) {
 			rest := strings.TrimPrefix(where, "status = 'FAILED' AND ")
-			n := h.queryInt("SELECT count(*) FROM transactions WHERE platform_id = $1 AND status = $2 AND "+rest, platform, strings.ToUpper(counted[1]))
+			n := h.queryInt("SELECT count(*) FROM transactions WHERE platform_id = $1 AND status = $2 AND "+rest, platform,
+				strings.ToUpper(counted[1]))
 			if counted[2] != strconv.FormatInt(n, 10) {
 				t.Errorf("%q: %s %s are counted, and there are %d", query, counted[2], counted[1], n)
 			}

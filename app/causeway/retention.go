@@ -132,7 +132,8 @@ func (a *app) retentionTasks() []maintenanceTask {
 		Name: "causeway_retention_deleted_rows_total", Help: "Rows deleted because their retention ended, by table.",
 	}, []string{"table"})
 	a.metrics.MustRegister(rows)
-	return []maintenanceTask{{name: "delete old exports", interval: 10 * time.Minute, run: a.exportFiles.DeleteOld}, {name: "delete old rows", interval: 10 * time.Minute, run: func(ctx context.Context) error {
+	exports := maintenanceTask{name: "delete old exports", interval: 10 * time.Minute, run: a.exportFiles.DeleteOld}
+	return []maintenanceTask{exports, {name: "delete old rows", interval: 10 * time.Minute, run: func(ctx context.Context) error {
 		return a.db.DeleteOld(ctx, a.cutoffs(systemClock{}.Now()), func(table string, n int) { rows.WithLabelValues(table).Add(float64(n)) })
 	}}}
 }

@@ -107,8 +107,8 @@ func (f *Files) Request(ctx context.Context, p ident.Platform, by person.Person,
 		return export.Export{}, err
 	}
 	if f.Files == nil {
-		return export.Export{}, fault.New(fault.NotImplemented, "This service writes no files, because its operator has not configured where they "+
-			"are stored (CAUSEWAY_BLOBS). Use `causeway ledger export`.")
+		return export.Export{}, fault.New(fault.NotImplemented, "This service writes no files, because its operator has not configured where "+
+			"they are stored (CAUSEWAY_BLOBS). Use `causeway ledger export`.")
 	}
 	document, err := f.document(p, r, nil)
 	if err != nil {

@@ -54,8 +54,8 @@ func (c *Console) showExports(r *request) error {
 		return err
 	}
 	v := view{page: c.page(r, "Exports", "exports"), Intro: fmt.Sprintf("The entries of the ledger as files. One of a platform is written at a "+
-		"time, in the background: load the page again to see how far it is. Files are kept for %d days, and can be downloaded by everybody who "+
-		"sees the ledger; each download is recorded.", exports.FilesRetention/(24*time.Hour))}
+		"time, in the background: load the page again to see how far it is. Files are kept for %d days, and can be downloaded by everybody "+
+		"who sees the ledger; each download is recorded.", exports.FilesRetention/(24*time.Hour))}
 	rows := table{Label: "Exports", Columns: columns("Asked for", "By", "Contents", "State", "Progress", ">Bytes", "Change"),
 		Empty: "There are no files. Make one."}
 	for _, e := range found {
@@ -100,8 +100,8 @@ func (c *Console) makeExport(r *request) (action, error) {
 		formats = append(formats, option{f, f})
 	}
 	base := basePath(r.platform.ID)
-	return action{Title: "Make a file", Section: "exports", Back: base + "/exports", Does: "The entries of the ledger, by the time at which they " +
-		"take effect, are written to a file in the background.",
+	return action{Title: "Make a file", Section: "exports", Back: base + "/exports", Does: "The entries of the ledger, by the time at which " +
+		"they take effect, are written to a file in the background.",
 		Fields: []field{{Name: "format", Label: "Format", Kind: "select", Options: formats},
 			{Name: "day-from", Label: "From (UTC)", Kind: "date"},
 			{Name: "day-to", Label: "To (UTC), included", Kind: "date", Hint: "Empty for everything up to now."},
@@ -111,8 +111,8 @@ func (c *Console) makeExport(r *request) (action, error) {
 			if err != nil {
 				return "", err
 			}
-			_, err = c.ExportFiles.Request(r.Context(), r.platform.ID, r.in.Person, exports.Request{Format: exports.Format(r.PostFormValue("format")),
-				LedgerFilter: ports.LedgerFilter{Interval: i, Path: strings.TrimSpace(r.PostFormValue("account")),
+			_, err = c.ExportFiles.Request(r.Context(), r.platform.ID, r.in.Person, exports.Request{
+				Format: exports.Format(r.PostFormValue("format")), LedgerFilter: ports.LedgerFilter{Interval: i, Path: strings.TrimSpace(r.PostFormValue("account")),
 					Currency: money.Currency(strings.ToUpper(strings.TrimSpace(r.PostFormValue("currency"))))}})
 			return "", err
 		}}, nil

@@ -189,8 +189,9 @@ func (f fakeFiles) Open(ctx context.Context, p ident.Platform, by person.Person,
 func (s *site) fillFinanceLists() {
 	s.accounting.position = accounting.FXPosition{AllValued: true, RatesKeptAt: now, Value: money.TotalOf(1_10),
 		Lines: []accounting.FXLine{{Currency: "USD", Position: money.TotalOf(1_20), Valued: true, Value: money.TotalOf(1_10)}}}
-	file := export.Export{ID: exportID, Platform: ownPlatform, By: newPerson().ID, Actor: "Ada Lovelace", Format: "csv", FileName: "ledger.csv",
-		State: export.Running, Progress: export.Progress{Done: 500, Total: 2000}, CreatedAt: now,
+	file := export.Export{ID: exportID, Platform: ownPlatform, By: newPerson().ID, Actor: "Ada Lovelace", Format: "csv",
+		FileName: "ledger.csv",
+		State:    export.Running, Progress: export.Progress{Done: 500, Total: 2000}, CreatedAt: now,
 		Interval: period.Interval{From: testMonth.Start(), To: testMonth.End()}, Account: "rails/ACH", Currency: "USD"}
 	done, others, failed := file, file, file
 	done.ID, done.State, done.Size = doneExportID, export.Completed, 12_345

@@ -202,7 +202,8 @@ func (c *Console) downloadPayments(r *request) error {
 		return c.Payments.ListTransactions(r.Context(), r.platform.ID, filter)
 	}
 	var rows [][]string
-	for t, err := range ports.All(ports.Paging{Limit: 1000, WithoutTotal: true}, read, func(t transaction.Transaction) uuid.UUID { return t.ID.UUID() }) {
+	paging := ports.Paging{Limit: 1000, WithoutTotal: true}
+	for t, err := range ports.All(paging, read, func(t transaction.Transaction) uuid.UUID { return t.ID.UUID() }) {
 		if err != nil {
 			return err
 		}
