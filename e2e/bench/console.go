@@ -47,11 +47,12 @@ SELECT p.id, pg_temp.id_at(t.at, t.n), c.id, CASE t.n %% 10 WHEN 0 THEN 'INCOMIN
 	CASE WHEN t.n %% 200 = 1 THEN 'FAILED' WHEN t.n %% 500 = 2 THEN 'EXPIRED' WHEN t.n > %[1]d - 300 AND t.n %% 3 = 0 THEN 'PROCESSING' ELSE 'COMPLETED' END,
 	'', '', '', c.id, 'ACH', '', 'ACH', '', CASE t.n %% 3 WHEN 0 THEN 'EUR' ELSE 'USD' END, 100 + (t.n * 7919) %% 500000, 'USD', 100 + (t.n * 104729) %% 500000,
 	t.at, t.at, '', CASE t.n %% 7 WHEN 0 THEN '$receiver' || t.n || '@bench.test' ELSE '' END, 'REF' || t.n, ''
-FROM p, (SELECT n, now() - (%[1]d - n) * interval '5 seconds' AS at FROM generate_series(1::bigint, %[1]d) n) t JOIN c ON c.n = 1 + (t.n * 31) %% %[2]d;
+FROM p, (SELECT n, now() - (%[1]d - n) * interval '5 seconds' AS at FROM generate_series(1::bigint, %[1]d) n) t JOIN c ON c.n = 1 + (t.n * 31) %% %[2]d
+ORDER BY t.n;
 INSERT INTO rail_replies (platform_id, subject_id, replied_at, call, verdict, reason, accepted, partner_id)
 SELECT platform_id, id, created_at, 'SEND', 'DONE', '', true, 'PARTNER-' || reference FROM transactions WHERE reference LIKE 'REF%%';
 INSERT INTO webhook_events (platform_id, id, subject_id, seq, created_at, type, name, body)
-SELECT platform_id, id, id, row_number() OVER (ORDER BY id), created_at, 'OUTGOING_PAYMENT', 'OUTGOING_PAYMENT.COMPLETED', '{}' FROM transactions WHERE reference LIKE 'REF%%';
+SELECT platform_id, id, id, row_number() OVER (ORDER BY id), created_at, 'OUTGOING_PAYMENT', 'OUTGOING_PAYMENT.COMPLETED', '{}' FROM transactions WHERE reference LIKE 'REF%%' ORDER BY id;
 SELECT setval('webhook_event_seq', (SELECT max(seq) FROM webhook_events));
 INSERT INTO webhook_attempts (platform_id, event_id, attempted_at, attempt_no, duration_ms, status_code, given_up, outcome, error, response)
 SELECT platform_id, id, created_at, 1, 20, CASE WHEN seq %% 100 = 1 THEN 500 ELSE 200 END, seq %% 100 = 1, CASE WHEN seq %% 100 = 1 THEN 'GIVEN_UP' ELSE 'ACCEPTED' END, '', '' FROM webhook_events;

@@ -28,13 +28,14 @@ LEFT JOIN LATERAL (
     SELECT a.outcome, a.attempt_no FROM webhook_attempts a WHERE a.platform_id = e.platform_id AND a.event_id = e.id
     ORDER BY a.attempt_no DESC LIMIT 1) last ON true`
 
-	// Pending and failed deliveries are few among all, so these queries begin with them.
+	// Pending and failed deliveries are few among all, so these queries begin with them. Failed ones are read in their order, as far
+	// as a page needs them: while an endpoint is down, there are many.
 	fromPending = `
 FROM (SELECT platform_id, event_id FROM webhook_queue WHERE platform_id = $1
       UNION SELECT platform_id, event_id FROM webhook_backlog WHERE platform_id = $1) pending
 JOIN webhook_events e ON e.platform_id = pending.platform_id AND e.id = pending.event_id`
 	fromFailed = `
-FROM (SELECT DISTINCT platform_id, event_id FROM webhook_attempts WHERE platform_id = $1 AND given_up) given_up
+FROM (SELECT platform_id, event_id, attempt_no FROM webhook_attempts WHERE platform_id = $1 AND given_up) given_up
 JOIN webhook_events e ON e.platform_id = given_up.platform_id AND e.id = given_up.event_id`
 
 	isDelivered = `last.outcome IN ('ACCEPTED', 'DUPLICATE')`
@@ -43,13 +44,14 @@ JOIN webhook_events e ON e.platform_id = given_up.platform_id AND e.id = given_u
 // listSQL returns the query for one page and one more row. Ids contain their time, so a page
 // is a range of the primary key, also with a filter by time.
 func listSQL(p ident.Platform, f ports.DeliveryFilter) (string, []any) {
-	c := conditions{}
+	c := conditions{id: "e.id"}
 	c.add("e.platform_id = %s", p)
 	from := fromEvents
 	if f.Status == event.Pending {
 		from = fromPending
 	} else if f.Status == event.Failed {
-		from = fromFailed
+		from, c.id = fromFailed, "given_up.event_id"
+		c.clauses = append(c.clauses, "last.attempt_no = given_up.attempt_no")
 	}
 	c.addFilter(f)
 	order, limit := "DESC", ""
@@ -59,11 +61,12 @@ func listSQL(p ident.Platform, f ports.DeliveryFilter) (string, []any) {
 	if f.Limit > 0 {
 		limit = fmt.Sprintf(" LIMIT %d", f.Limit+1)
 	}
-	return selectDelivery + from + joinState + c.where() + " ORDER BY e.id " + order + limit, c.args
+	return selectDelivery + from + joinState + c.where() + " ORDER BY " + c.id + " " + order + limit, c.args
 }
 
 // conditions collects a WHERE clause and its arguments.
 type conditions struct {
+	id      string // the column of the id of events
 	clauses []string
 	args    []any
 }
@@ -78,9 +81,9 @@ func (c *conditions) where() string { return "\nWHERE " + strings.Join(c.clauses
 
 func (c *conditions) addFilter(f ports.DeliveryFilter) {
 	if !f.After.IsZero() && f.Ascending {
-		c.add("e.id > %s", f.After)
+		c.add(c.id+" > %s", f.After)
 	} else if !f.After.IsZero() {
-		c.add("e.id < %s", f.After)
+		c.add(c.id+" < %s", f.After)
 	}
 	if f.Type != "" {
 		c.add("e.type = %s", f.Type)
@@ -118,11 +121,11 @@ const maxIDClockSkew = time.Minute
 func (c *conditions) addSpan(span period.Interval) {
 	if !span.From.IsZero() {
 		c.add("e.created_at >= %s", span.From)
-		c.add("e.id >= %s", minUUIDv7(span.From.Add(-maxIDClockSkew)))
+		c.add(c.id+" >= %s", minUUIDv7(span.From.Add(-maxIDClockSkew)))
 	}
 	if !span.To.IsZero() {
 		c.add("e.created_at < %s", span.To)
-		c.add("e.id <= %s", minUUIDv7(span.To.Add(maxIDClockSkew)))
+		c.add(c.id+" <= %s", minUUIDv7(span.To.Add(maxIDClockSkew)))
 	}
 }
 

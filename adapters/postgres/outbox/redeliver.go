@@ -20,7 +20,7 @@ const redeliverBatchSize = 5000
 func (l *Log) Redeliver(ctx context.Context, p ident.Platform, filter ports.Redelivery, now time.Time) (int, error) {
 	total, after := 0, uuid.Nil
 	for {
-		c := conditions{}
+		c := conditions{id: "e.id"}
 		c.add("e.platform_id = %s", p)
 		c.add("e.id > %s", after)
 		if len(filter.IDs) > 0 {
