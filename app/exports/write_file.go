@@ -28,6 +28,9 @@ const (
 
 // write writes the file of one job.
 func (f *Files) write(ctx context.Context, batch []ports.Job) error {
+	if f.Files == nil {
+		return errors.New("no place for files is configured; set CAUSEWAY_BLOBS")
+	}
 	e, err := f.begin(ctx, batch)
 	if err != nil || e.State != export.Running {
 		return err

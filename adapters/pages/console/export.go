@@ -53,9 +53,10 @@ func (c *Console) showExports(r *request) error {
 	if err != nil {
 		return err
 	}
-	v := view{page: c.page(r, "Exports", "exports"), Intro: fmt.Sprintf("The entries of the ledger as files. One of a platform is written at a "+
-		"time, in the background: load the page again to see how far it is. Files are kept for %d days, and can be downloaded by everybody "+
-		"who sees the ledger; each download is recorded.", exports.FilesRetention/(24*time.Hour))}
+	v := view{page: c.page(r, "Exports", "exports")}
+	v.Intro = fmt.Sprintf("The entries of the ledger as files. One of a platform is written at a time, in the background: load the page again "+
+		"to see how far it is. Files are kept for %d days, and can be downloaded by everybody who sees the ledger; each download is recorded.",
+		exports.FilesRetention/(24*time.Hour))
 	rows := table{Label: "Exports", Columns: columns("Asked for", "By", "Contents", "State", "Progress", ">Bytes", "Change"),
 		Empty: "There are no files. Make one."}
 	for _, e := range found {
