@@ -54,8 +54,9 @@ func (c *Console) showExports(r *request) error {
 		return err
 	}
 	v := view{page: c.page(r, "Exports", "exports")}
-	v.Intro = fmt.Sprintf("The entries of the ledger as files. One of a platform is written at a time, in the background: load the page again "+
-		"to see how far it is. Files are kept for %d days, and can be downloaded by everybody who sees the ledger; each download is recorded.",
+	v.Intro = fmt.Sprintf("The entries of the ledger as files. One of a platform is written at a time, in the background: load the page "+
+		"again to see how far it is. Files are kept for %d days, and can be downloaded by everybody who sees the ledger; each download is "+
+		"recorded.",
 		exports.FilesRetention/(24*time.Hour))
 	rows := table{Label: "Exports", Columns: columns("Asked for", "By", "Contents", "State", "Progress", ">Bytes", "Change"),
 		Empty: "There are no files. Make one."}
