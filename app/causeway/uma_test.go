@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -158,13 +159,14 @@ func TestUMA_NothingIsPaidWithoutApproval(t *testing.T) {
 
 func TestUMA_MoneyThatCannotBeCreditedIsRefunded(t *testing.T) {
 	t.Parallel()
-	// An approved payment whose invoice is paid with more than was asked fails and is refunded, or keeps a refund that failed; either is
-	// announced in order. The same receipt again changes nothing, and the ledger is explained.
+	// An approved payment whose invoice is paid with more than was asked fails and is refunded by the rail, or its money is unmatched, for a
+	// person to decide about: nothing of it is credited to the receiver, nor of a second payment. Either is announced in order. The same
+	// receipt again changes nothing, and the ledger is explained.
 	for _, refused := range []bool{false, true} {
 		ana, bo := newUMASides(t)
 		last := "INCOMING_PAYMENT.REFUND_COMPLETED"
 		if refused {
-			bo.Rail.OnRefund = apptest.AllOutcomes[ports.Refund](ports.Outcome{Verdict: ports.Refused})
+			bo.Rail.OnRefund = refuseToSendBack // as a node does
 			last = "INCOMING_PAYMENT.REFUND_FAILED"
 		}
 		dollars := ana.NewInternalAccount(ana.Customer.ID, "USD", 1_000_00)
@@ -192,9 +194,32 @@ func TestUMA_MoneyThatCannotBeCreditedIsRefunded(t *testing.T) {
 		if (done.State.Refund == transaction.RefundUnpaid) != refused || done.State.Reason != transaction.QuoteExecutionFailed {
 			t.Errorf("refused %v: %+v", refused, done.State)
 		}
+		second := receipt
+		second.ID, second.PartnerID = ident.NewReceipt(bo.IDs.New, now), "paid-again"
+		if _, err := bo.payments.Receive(t.Context(), second, nil); err != nil {
+			t.Fatal(err)
+		}
+		bo.WaitForNoJobs(transaction.StepSendBack)
+		held, err := bo.Store.Unmatched(t.Context(), bo.Platform.ID, ports.UnmatchedFilter{Limit: 10})
+		if want := map[bool]int{true: 2}[refused]; err != nil || len(held.Items) != want {
+			t.Errorf("refused %v: unmatched are %+v, %v; want %d", refused, held.Items, err, want)
+		}
+		if coins, err := bo.Store.InternalAccounts(t.Context(), bo.Platform.ID, ports.InternalAccountFilter{Customer: bo.Customer.ID,
+			Currency: "BTC", Paging: ports.Paging{Limit: 1}}); err != nil || len(coins.Items) > 0 {
+			t.Errorf("refused %v: the receiver has %+v, %v", refused, coins.Items, err)
+		}
 		bo.WantEvents(waiting.ID, "INCOMING_PAYMENT.FAILED", "INCOMING_PAYMENT.REFUND_PENDING", last)
 		bo.wantExplained()
 	}
+}
+
+// refuseToSendBack refuses what does not go to an internal account.
+func refuseToSendBack(_ context.Context, refunds []ports.Refund) []ports.Outcome {
+	outcomes := make([]ports.Outcome, len(refunds))
+	for i, refund := range refunds {
+		outcomes[i] = ports.Outcome{Verdict: map[bool]ports.Verdict{true: ports.Done, false: ports.Refused}[refund.Internal]}
+	}
+	return outcomes
 }
 
 // changeField changes a field of the answers to a kind of request.

@@ -14,7 +14,8 @@ import (
 )
 
 // refund sends refunds: to the internal account or the wallet that paid, crypto that was paid in to the
-// customer's internal account that can pay, and all else to where it was paid from.
+// customer's internal account that can pay, and all else to where it was paid from. A rail that does not know the payer, as of an invoice
+// of an incoming payment, refuses that, and a person decides about the money.
 func (s *Service) refund(ctx context.Context, jobs []ports.Job) error {
 	return s.callAbout(ctx, jobs, s.askRefunds)
 }
@@ -147,7 +148,7 @@ func (s *Service) refundAccounts(ctx context.Context, payouts []ports.Payout) (m
 			homes[t.ID] = owed.AccountPath
 		case t.Flow().Funding == transaction.Balance, t.Flow().Funding == transaction.Wallet:
 			homes[t.ID] = t.SourceAccount
-		case t.Refundable().Currency.IsCrypto():
+		case t.RefundsInside(t.Refundable()):
 			home, err := s.ensureRefundAccount(ctx, t, t.Refundable().Currency)
 			if err != nil {
 				return nil, err
@@ -173,7 +174,7 @@ func (s *Service) ensureRefundAccount(ctx context.Context, t transaction.Transac
 	return opened, err
 }
 
-// sendBack sends back surplus and unmatched receipts: crypto of a known customer to their internal
+// sendBack sends back surplus and unmatched receipts: crypto of a known payer to their internal
 // account, and all else to where it was paid from.
 func (s *Service) sendBack(ctx context.Context, jobs []ports.Job) error {
 	replied, err := s.callToSendBack(ctx, jobs)
@@ -266,7 +267,7 @@ func (s *Service) surplusAccounts(ctx context.Context, receipts []transaction.Re
 	}
 	for _, r := range receipts {
 		t, known := paid[ports.ReferenceKey{Platform: r.Platform, Reference: r.Reference}]
-		if !known || !r.Amount.Currency.IsCrypto() {
+		if !known || !t.RefundsInside(r.Amount) {
 			continue
 		}
 		home, err := s.ensureRefundAccount(ctx, t, r.Amount.Currency)

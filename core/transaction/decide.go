@@ -395,6 +395,13 @@ func (t Transaction) Refundable() money.Amount {
 	return t.Pricing.Sent
 }
 
+// RefundsInside reports whether an amount that was paid in for the transaction is refunded to an account of its customer, because it came over a
+// chain or a network on which nobody sees who has paid. Its customer is the payer of an outgoing payment only: what an incoming one
+// has brought belongs to somebody else.
+func (t Transaction) RefundsInside(paid money.Amount) bool {
+	return t.Type == Outgoing && paid.Currency.IsCrypto()
+}
+
 // maxRefundedReference is how much of the payer's reference is part of that of the refund, in bytes,
 // because rails limit it.
 const maxRefundedReference = 100

@@ -90,7 +90,7 @@ func (t Transaction) AssignUnmatched(u Unmatched, p Parties, note string, now ti
 		return Decision{}, errNotWaiting("This is the refund of %s, which could not be sent. Assign the money to an account.", u.RefundOf)
 	case t.isChallenged():
 		return Decision{}, errNotWaiting("The payer of %s has not authorised it. Assign the money once it has, before the quote expires.", t.ID)
-	case t.State != Initial || t.Flow().Funding != JustInTime:
+	case t.Type != Outgoing || t.State != Initial || t.Flow().Funding != JustInTime:
 		return Decision{}, errNotWaiting("The transaction %s is %s and does not wait for a payment. Assign the money to an account, or send it "+
 			"back.", t.ID, t.State)
 	case !now.Before(t.ExpiresAt):

@@ -58,7 +58,10 @@ func TestUnmatched_AssignToQuoteRefused(t *testing.T) {
 		"expired":          {nil, 10050, noon.Add(5 * time.Minute)},
 		"paid":             {func(t *transaction.Transaction) { t.State.Status = transaction.Processing }, 10050, noon},
 		"not authorised":   {func(t *transaction.Transaction) { *t = t.Protected() }, 10050, noon},
-		"an account pays":  {func(t *transaction.Transaction) { t.Source.InternalAccount.SetUUID(internal) }, 10050, noon},
+		"an incoming one, which no platform has approved": {func(t *transaction.Transaction) {
+			t.Type, t.Approval = transaction.Incoming, &transaction.Approval{}
+		}, 10050, noon},
+		"an account pays": {func(t *transaction.Transaction) { t.Source.InternalAccount.SetUUID(internal) }, 10050, noon},
 	} {
 		quoted := onRamp()
 		if c.change != nil {

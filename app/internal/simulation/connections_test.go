@@ -283,7 +283,7 @@ func (w *world) markNotSent(p *process) {
 func (w *world) recall() {
 	for _, id := range sortedKeys(w.receipts) {
 		r := w.receipts[id]
-		if r.Platform != w.connected || w.recalled[id] || !w.chance(choose(w.useOf(r) == "", 12, 2)) {
+		if r.Platform != w.connected || w.recalled[id] || r.Rail == corridor.Lightning || !w.chance(choose(w.useOf(r) == "", 12, 2)) {
 			continue
 		}
 		w.record("%s of %s is taken back", r.ID, r.Amount)
@@ -367,7 +367,7 @@ func (w *world) finishRails() {
 // isRefundedInside reports whether no rail is asked for the refund of a transaction: an account gets it, or it pays what is owed.
 func (w *world) isRefundedInside(t transaction.Transaction) bool {
 	_, owed := w.receivables[t.ID]
-	return t.Platform == w.connected && (owed || t.Flow().Funding == transaction.Balance || t.Refundable().Currency.IsCrypto())
+	return t.Platform == w.connected && (owed || t.Flow().Funding == transaction.Balance || t.RefundsInside(t.Refundable()))
 }
 
 // checkTakenBack checks that of money that was taken back nothing is owed that has not left, that what has left is owed or was paid

@@ -194,7 +194,7 @@ func (w *world) newIntent() *intent {
 		w.fund, w.fund, w.transferIn, w.transferOut, w.transferOut, w.justInTimeQuote, w.justInTimeQuote, w.accountQuote, w.walletQuote,
 		w.walletQuote, w.umaQuote, w.umaQuote,
 		w.execute, w.execute, w.execute, w.execute, w.authorize, w.authorize, w.authorize, w.justInTimeQuote,
-		w.pay, w.pay, w.pay, w.pay, w.deposit, w.umaPayment, w.umaPayment, w.approve, w.approve, w.approve,
+		w.pay, w.pay, w.pay, w.pay, w.deposit, w.umaPayment, w.umaPayment, w.invoicedPayment, w.approve, w.approve, w.approve,
 		w.cancelPayment, w.cancelPayment, w.assign, w.assign, w.assign, w.changePeriod, w.changePeriod,
 		w.agentTransferOut, w.agentTransferIn, w.agentQuote, w.agentExecute, w.agentExecute, w.agentExecute, w.decideAction, w.decideAction,
 	}
@@ -305,8 +305,9 @@ func (w *world) isInternal(p ident.Platform, address string) bool {
 // another provider, or on the other platform.
 func (w *world) umaQuote(i *intent, amount int64, in ident.InternalAccount, _ ident.ExternalAccount) {
 	to := w.customers[pick(w, w.customersOf(i.platform))].UMAAddress
-	if w.chance(3) {
+	if w.chance(2) {
 		to = pick(w, []string{otherProvider, w.customers[pick(w, sortedKeys(w.customers))].UMAAddress})
+		amount = amount%30_00 + 1_00 // which most accounts have
 	}
 	l := quote.Lookup{ID: ident.NewLookup(w.newID, w.now), Platform: i.platform, ReceiverUMA: to,
 		Customer: w.internal[in].Customer, Currencies: []money.Currency{pick(w, []money.Currency{money.USD, money.EUR})}, CreatedAt: w.now,
@@ -469,6 +470,11 @@ func (w *world) execute(i *intent, amount int64, in ident.InternalAccount, out i
 		return
 	}
 	id := pick(w, payable)
+	for _, other := range payable { // which are few
+		if t := w.transactions[w.quotes[other].Transaction]; t.Destination.UMA == otherProvider && t.State == transaction.Initial {
+			id = other
+		}
+	}
 	i.name, i.executes = fmt.Sprintf("execution of %s", id), id
 	if q := w.quotes[id]; w.transactions[q.Transaction].Flow().Funding == transaction.Wallet {
 		w.executeSigned(i, q)
@@ -525,6 +531,11 @@ func (w *world) pay(i *intent, amount int64, in ident.InternalAccount, out ident
 		return
 	}
 	q := pick(w, payable)
+	for _, p := range payable {
+		if w.transactions[p.Transaction].IncomingState() == transaction.AwaitingPayment {
+			q = p
+		}
+	}
 	for _, p := range payable {
 		if w.exceedsLimit(w.transactions[p.Transaction]) {
 			q = p

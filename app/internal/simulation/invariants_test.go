@@ -36,6 +36,7 @@ func (w *world) checkTransition(c change) {
 	switch {
 	case t.Type == transaction.Incoming:
 		if before := c.before.IncomingState(); !c.before.ID.IsZero() && before != t.IncomingState() &&
+			!(c.before.State.Reason == transaction.QuoteExpired && t.Flow().Invoiced) && // paid in time, and reported later
 			!slices.ContainsFunc(transaction.IncomingEvents, func(e transaction.IncomingEvent) bool {
 				next, err := before.Next(e)
 				return err == nil && next == t.IncomingState()
@@ -181,6 +182,7 @@ func (w *world) checkRest() {
 			w.fail("%s is still %s", id, t.State)
 		}
 		w.checkOrders(t)
+		w.checkInvoiced(t)
 	}
 	w.checkUnmatched()
 	w.checkTakenBack()
@@ -225,6 +227,10 @@ func (w *world) outcomes() map[string]int {
 			kind = "payout of a wallet"
 		case t.Flow().ToWallet:
 			kind = "payout to a wallet"
+		case t.Flow().Invoiced && t.State.Refund != transaction.NoRefund:
+			kind = "invoiced payment that cannot be credited"
+		case t.Flow().Invoiced:
+			kind = "invoiced payment"
 		case t.Type == transaction.Incoming && t.Source.UMA == otherProvider:
 			kind = "deposit from another provider"
 		case t.Type == transaction.Incoming:
@@ -265,7 +271,7 @@ func (w *world) outcomes() map[string]int {
 // receiveFromOthers moves the money of payments from other providers: they send what was approved.
 func (w *world) receiveFromOthers() {
 	for _, t := range w.transactions {
-		if t.Type == transaction.Incoming && t.Source.UMA == otherProvider && t.State.Status == transaction.Completed {
+		if t.Type == transaction.Incoming && t.Source.UMA == otherProvider && t.State.Status == transaction.Completed && !t.Flow().Invoiced {
 			w.bank.move(t.Platform, transaction.UMARail.LedgerPath(), t.Pricing.Received, 1)
 		}
 	}

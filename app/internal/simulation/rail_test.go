@@ -150,6 +150,9 @@ func (r rails) refund(f ports.Refund) ports.Outcome {
 	if paid := b.payouts[f.ID]; paid.done() && !paid.returned {
 		r.world.fail("%s is refunded although it was paid out", f.ID)
 	}
+	if f.Rail == corridor.Lightning && !f.Internal && !o.settled { // nobody knows who has paid
+		o.verdict = ports.Refused
+	}
 	return b.settle(o, func() {
 		if !f.Internal {
 			b.move(f.Platform, f.Rail.LedgerPath(), f.Amount, -1)

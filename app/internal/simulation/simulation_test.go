@@ -64,6 +64,7 @@ func TestSimulation_ReachesEveryOutcome(t *testing.T) {
 		"payout COMPLETED", "payout FAILED", "payout EXPIRED", "payout to another provider COMPLETED", "payout to another provider FAILED",
 		"payout to a customer COMPLETED", "payout to a customer FAILED", "deposit COMPLETED", "deposit FAILED",
 		"deposit from another provider COMPLETED", "deposit from another provider FAILED",
+		"invoiced payment COMPLETED", "invoiced payment FAILED", "invoiced payment that cannot be credited FAILED",
 		"payout of a wallet COMPLETED", "payout of a wallet FAILED", "payout of a wallet EXPIRED", "payout to a wallet COMPLETED",
 		"payout to a wallet FAILED",
 		"closed month", "posting that is too late for its month", "assignment to a quote", "assignment to an account", "return to the payer",

@@ -68,8 +68,10 @@ type world struct {
 	ofAgents bool
 	// ofPayers: clients want what payers do who authorise their payments.
 	ofPayers bool
-	busy     ident.InternalAccount
-	token    ident.Token // of those who approve
+	// guesses: most of their proofs are wrong.
+	guesses bool
+	busy    ident.InternalAccount
+	token   ident.Token // of those who approve
 	// calm: no more faults, and nothing new begins.
 	calm bool
 
@@ -91,7 +93,7 @@ var timetable = func() *settlement.Timetable {
 }()
 
 func newWorld(seed uint64) *world {
-	w := &world{memory: newMemory(), market: market.New("simulation"), ofAgents: seed%3 == 0, ofPayers: seed%6 == 1,
+	w := &world{memory: newMemory(), market: market.New("simulation"), ofAgents: seed%3 == 0, ofPayers: seed%6 == 1, guesses: seed%12 == 1,
 		random:   rand.New(rand.NewPCG(seed, 1)),
 		idRandom: rand.New(rand.NewPCG(seed, 2)), now: start, requests: map[ident.Platform]int{}, recalled: map[ident.Receipt]bool{},
 		seen: map[string]int{}}
