@@ -1,6 +1,7 @@
 package proposals_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"sync"
@@ -8,10 +9,12 @@ import (
 	"time"
 
 	"causeway/adapters/pgembed/pgtest"
+	"causeway/adapters/postgres"
 	"causeway/app/accounting"
 	"causeway/app/audit"
 	booksapp "causeway/app/books"
 	"causeway/app/internal/apptest"
+	"causeway/app/internal/audittest"
 	"causeway/core/books"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -249,7 +252,8 @@ func TestRecurring_EndedByTwoPersons(t *testing.T) {
 
 func TestRecurring_DamageIsFound(t *testing.T) {
 	t.Parallel()
-	// A month whose posting is not what was approved, which has no posting or no reversal, or which is not recorded, is found.
+	// A month whose posting is not what was approved, which has no posting or no reversal, or which is not recorded, is found, and so is a
+	// closed one without any.
 	for name, c := range map[string]struct{ damage, want string }{
 		"other lines": {`UPDATE ledger_recurring_adjustments SET entries = jsonb_set(entries, '{0,amount}', '5')`,
 			"is not posted as was approved"},
@@ -257,12 +261,19 @@ func TestRecurring_DamageIsFound(t *testing.T) {
 		"no reversal":     {`UPDATE ledger_recurring_runs SET reversal_id = NULL`, "names other postings"},
 		"no version":      {`UPDATE ledger_recurring_runs SET version = 2`, "has no version"},
 		"no record":       {`DELETE FROM ledger_recurring_runs`, "is not recorded"},
+		"closed without it": {`WITH no_runs AS (DELETE FROM ledger_recurring_runs)
+			UPDATE ledger_recurring_adjustments SET name = 'other-rent'`, "has no posting for"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := newEnvWithRent(t, present)
 			e.moveInto(present.Next())
 			e.postRecurring()
+			for _, action := range []period.Action{period.SoftClose, period.Close} {
+				if err := e.changeRecurringMonth(action, present); err != nil {
+					t.Fatal(err)
+				}
+			}
 			pgtest.ExecAsSuperuser(t, e.URL, c.damage)
 			for _, f := range e.checkedLedger().Findings {
 				if f.Rule == audit.RuleRecurring && strings.Contains(f.Message, c.want) {
@@ -271,5 +282,39 @@ func TestRecurring_DamageIsFound(t *testing.T) {
 			}
 			t.Errorf("not found: %v", e.checkedLedger().Findings)
 		})
+	}
+}
+
+// postedMeanwhile is a store in which no month is recorded when it is read for the first time.
+type postedMeanwhile struct {
+	*postgres.DB
+	reads *int
+}
+
+func (s postedMeanwhile) RecurringRuns(ctx context.Context, p ident.Platform, from period.Month) ([]recurring.Run, error) {
+	if *s.reads++; *s.reads == 1 {
+		return nil, nil
+	}
+	return s.DB.RecurringRuns(ctx, p, from)
+}
+
+func TestRecurring_PostedDuringCheckIsNoFinding(t *testing.T) {
+	t.Parallel()
+	// A month that is posted after the check has read what is recorded is read again, and is no finding.
+	e := newEnvWithRent(t, present)
+	e.moveInto(present.Next())
+	e.postRecurring()
+	reads := 0
+	checker := audit.NewChecker(postedMeanwhile{e.Store, &reads}, audittest.Signatures, audit.Since{})
+
+	report, err := checker.Check(ports.ForAllPlatforms(t.Context()))
+
+	if err != nil || reads != 2 {
+		t.Errorf("%d reads, %v", reads, err)
+	}
+	for _, f := range report.Findings {
+		if f.Rule == audit.RuleRecurring {
+			t.Errorf("found: %s", f.Message)
+		}
 	}
 }
