@@ -91,7 +91,7 @@ func TestScreening_RenewedListStopsPayments(t *testing.T) {
 	p.wantMayPay(cleared, false)
 	p.wantMayPay(confirmed, false)
 	p.wantMayPay(other, true)
-	p.get("/customers/" + cleared).wantValues(map[string]any{"kycStatus": "PENDING"})
+	p.get("/customers/" + cleared).wantValues(map[string]any{"kycStatus": "HOLD"})
 	waiting := p.run("reviews", "list")
 	for _, id := range []string{cleared, confirmed} {
 		if !regexp.MustCompile(id + `  resembles eu:[12] \(\d+\) `).MatchString(waiting) {
@@ -113,6 +113,7 @@ func TestScreening_RenewedListStopsPayments(t *testing.T) {
 	}
 
 	p.wantMayPay(cleared, true)
+	p.get("/customers/" + cleared).wantValues(map[string]any{"kycStatus": "APPROVED"})
 	p.wantMayPay(confirmed, false)
 	p.get("/customers/" + confirmed).wantValues(map[string]any{"kycStatus": "REJECTED"})
 	p.load(list...)

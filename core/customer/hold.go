@@ -6,6 +6,17 @@ import "time"
 // the entries of sanctions lists that it or one of its owners resembles.
 func (c Customer) Held() bool { return !c.HeldAt.IsZero() }
 
+// OnHold is shown as the status of a customer who is held. It is stored as Pending.
+const OnHold Status = "HOLD"
+
+// ShownStatus returns the status that the platform sees.
+func (c Customer) ShownStatus() Status {
+	if c.Held() {
+		return OnHold
+	}
+	return c.Status
+}
+
 // Hold returns an approved customer as one that is PENDING again, until it is released or sanctioned.
 // Another one is returned as it is: it may move no money anyway.
 func (c Customer) Hold(now time.Time) Customer {

@@ -74,7 +74,7 @@ func (c Customer) errNotDecided(reason, message string) error {
 	return &fault.Error{
 		Code: fault.Conflict, Reason: reason,
 		Message: "The customer " + c.ID.String() + " " + message + ". Get the customer and decide again.",
-		Details: map[string]any{"customerId": c.ID.String(), c.statusField(): string(c.Status)},
+		Details: map[string]any{"customerId": c.ID.String(), c.statusField(): string(c.ShownStatus())},
 	}
 }
 
@@ -120,7 +120,7 @@ func (c Customer) CheckReady() error {
 		Code:    fault.UserNotReady,
 		Message: "The customer is not verified. " + message,
 		Reason:  "Customer not verified",
-		Details: map[string]any{"customerId": c.ID.String(), c.statusField(): string(c.Status)},
+		Details: map[string]any{"customerId": c.ID.String(), c.statusField(): string(c.ShownStatus())},
 	}
 }
 

@@ -86,3 +86,18 @@ func TestCustomer_DecidedOnOlderIdentity(t *testing.T) {
 		}
 	}
 }
+
+func TestCustomer_HeldIsShownOnHold(t *testing.T) {
+	t.Parallel()
+	// A customer who is held is shown as on hold, also in the fault that refuses payments, and as before when released.
+	approved := customer.Customer{Type: customer.Individual, Status: customer.Approved}
+	held := approved.Hold(time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC))
+
+	refused, _ := fault.As(held.CheckReady())
+	if held.ShownStatus() != customer.OnHold || held.Status != customer.Pending || refused == nil || refused.Details["kycStatus"] != "HOLD" {
+		t.Errorf("%s, %+v", held.ShownStatus(), refused)
+	}
+	if released := held.Release(held.HeldAt); released.ShownStatus() != customer.Approved || released.CheckReady() != nil {
+		t.Errorf("released: %s", released.ShownStatus())
+	}
+}

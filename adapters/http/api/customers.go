@@ -214,8 +214,8 @@ type customerBody struct {
 	PhoneNumber        string                     `json:"phoneNumber,omitempty" doc:"Phone number with its country code (E.164)." example:"+447700900123"`
 	Contacts           *contactVerification       `json:"contactVerification,omitempty" readOnly:"true" doc:"Whether the customer has verified its contacts. Omitted unless its region requires it: the European Economic Area and the United Kingdom, unless the operator of the service has set others."`
 	UMAAddress         string                     `json:"umaAddress" doc:"UMA address of the customer." example:"$ana@uma.example.com"`
-	KYCStatus          string                     `json:"kycStatus,omitempty" enum:"UNVERIFIED,PENDING,APPROVED,REJECTED" doc:"INDIVIDUAL only: verification status. Only APPROVED customers can send and receive."`
-	KYBStatus          string                     `json:"kybStatus,omitempty" enum:"UNVERIFIED,PENDING,APPROVED,REJECTED" doc:"BUSINESS only: verification status. Only APPROVED customers can send and receive."`
+	KYCStatus          string                     `json:"kycStatus,omitempty" enum:"UNVERIFIED,PENDING,APPROVED,REJECTED,HOLD" doc:"INDIVIDUAL only: verification status. Only APPROVED customers can send and receive. HOLD: was APPROVED, and resembles an entry of a sanctions list, which the operator of the service reviews."`
+	KYBStatus          string                     `json:"kybStatus,omitempty" enum:"UNVERIFIED,PENDING,APPROVED,REJECTED,HOLD" doc:"BUSINESS only: verification status. Only APPROVED customers can send and receive. HOLD: was APPROVED, and it or an owner resembles an entry of a sanctions list, which the operator of the service reviews."`
 	FullName           string                     `json:"fullName,omitempty" doc:"INDIVIDUAL only: full name." example:"Ana Silva"`
 	BirthDate          string                     `json:"birthDate,omitempty" format:"date" doc:"INDIVIDUAL only: date of birth." example:"1990-01-31"`
 	Nationality        httpapi.Country            `json:"nationality,omitempty" doc:"INDIVIDUAL only: nationality."`
@@ -252,9 +252,9 @@ func renderCustomer(c customer.Customer) customerBody {
 		body.Currencies = append(body.Currencies, httpapi.Currency(currency))
 	}
 	if c.Type == customer.Business {
-		body.KYBStatus = string(c.Status)
+		body.KYBStatus = string(c.ShownStatus())
 	} else {
-		body.KYCStatus = string(c.Status)
+		body.KYCStatus = string(c.ShownStatus())
 	}
 	if b := c.Business; b != nil {
 		body.BusinessInfo = &businessInfo{

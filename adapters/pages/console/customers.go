@@ -84,7 +84,7 @@ func customerFacts(c customer.Customer, base string, show func(string) string) [
 	facts := []fact{{Name: "Id", Value: c.ID.String(), Link: base + "/payments?customer=" + escapeQuery(c.ID.String())}}
 	for _, f := range []fact{
 		{Name: "Your id", Value: c.PlatformCustomerID}, {Name: "Type", Value: string(c.Type)}, {Name: "Verification",
-			Value: string(c.Status)},
+			Value: string(c.ShownStatus())},
 		{Name: "Region", Value: c.Region}, {Name: "Currencies", Value: strings.Join(currencies, ", ")},
 		{Name: "Name", Value: show(c.Name())}, {Name: "E-mail", Value: show(c.Email)},
 		{Name: "E-mail verified", Value: contactText(c, customer.EmailChannel)}, {Name: "Phone", Value: show(c.PhoneNumber)},
