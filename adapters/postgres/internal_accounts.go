@@ -52,7 +52,7 @@ var (
 	insertInternalAccounts = internalAccounts.InsertAll("ON CONFLICT DO NOTHING")
 	updateInternalAccount  = internalAccounts.Update("private_enabled", "updated_at")
 	// setFundingInstructions uses the primary key. $5 says whether the accounts have none yet.
-	setFundingInstructions = internalAccounts.UpdateAll("instructions", "updated_at").And(`(t.instructions = '') = $5`)
+	setFundingInstructions = internalAccounts.UpdateAll("instructions", "updated_at").And(`(t.instructions = '') = $5 RETURNING t.id`)
 )
 
 // OpenInternalAccounts opens the accounts that do not exist.
@@ -69,26 +69,32 @@ func internalAccountNotFound(id ident.InternalAccount) error {
 	return fault.New(fault.InternalAccountNotFound, "There is no internal account %s.", id)
 }
 
-// AddFundingInstructions stores instructions of accounts that have none.
-func (u *Unit) AddFundingInstructions(ctx context.Context, accounts []account.Internal) error {
+// AddFundingInstructions stores instructions of accounts that have none, and returns which those are.
+func (u *Unit) AddFundingInstructions(ctx context.Context, accounts []account.Internal) ([]ident.InternalAccount, error) {
 	return u.setFundingInstructions(ctx, accounts, true)
 }
 
-// ReplaceFundingInstructions stores instructions of accounts that have others.
-func (u *Unit) ReplaceFundingInstructions(ctx context.Context, accounts []account.Internal) error {
+// ReplaceFundingInstructions stores instructions of accounts that have others, and returns which those are.
+func (u *Unit) ReplaceFundingInstructions(ctx context.Context, accounts []account.Internal) ([]ident.InternalAccount, error) {
 	return u.setFundingInstructions(ctx, accounts, false)
 }
 
-func (u *Unit) setFundingInstructions(ctx context.Context, accounts []account.Internal, withoutAny bool) error {
+func (u *Unit) setFundingInstructions(ctx context.Context, accounts []account.Internal, withoutAny bool) (changed []ident.InternalAccount,
+	err error) {
 	if len(accounts) == 0 {
-		return nil
+		return nil, nil
 	}
 	columns, err := sealed.AllToWrite(ctx, u.db.sealed, setFundingInstructions, accounts)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	u.queueExec(setFundingInstructions.SQL, append(schema.ArraysOf(columns), withoutAny)...)
-	return nil
+	err = u.query(ctx, setFundingInstructions.SQL, append(schema.ArraysOf(columns), withoutAny), func(rows pgx.Rows) error {
+		var id ident.InternalAccount
+		err := rows.Scan(&id)
+		changed = append(changed, id)
+		return err
+	})
+	return changed, err
 }
 
 // internalOwner is the customer of an account, or the zero id for the platform. It is written as in internal_accounts_by_owner.

@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -229,22 +230,28 @@ func TestInternalAccounts_List(t *testing.T) {
 
 func TestAddFundingInstructions_OnlyOnce(t *testing.T) {
 	t.Parallel()
-	// An account opened without instructions gets them later, and keeps them.
+	// An account opened without instructions gets them later, and keeps them. Which accounts were changed is returned.
 	c := newEnv(t)
 	own := newInternal(t, c.platform.ID, ident.Customer{}, "USD")
 	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.OpenInternalAccounts(ctx, []account.Internal{own})
 	})
-	instruct := func(notes string) {
+	type method = func(*postgres.Unit, context.Context, []account.Internal) ([]ident.InternalAccount, error)
+	instruct := func(notes string, store method) (changed []ident.InternalAccount) {
 		with := own
 		with.Instructions, with.UpdatedAt = []account.Instruction{{Notes: notes}}, noon.Add(time.Hour)
-		c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
-			return tx.AddFundingInstructions(ctx, []account.Internal{with})
+		c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) (err error) {
+			changed, err = store(tx, ctx, []account.Internal{with})
+			return err
 		})
+		return changed
 	}
+	add, replace := (*postgres.Unit).AddFundingInstructions, (*postgres.Unit).ReplaceFundingInstructions
 
-	instruct("first")
-	instruct("second")
+	tooEarly, first, second := instruct("none to replace", replace), instruct("first", add), instruct("second", add)
+	if len(tooEarly)+len(second) != 0 || !slices.Equal(first, []ident.InternalAccount{own.ID}) {
+		t.Errorf("changed %v, %v and %v", tooEarly, first, second)
+	}
 
 	read, err := c.InternalAccount(t.Context(), c.platform.ID, own.ID)
 	if err != nil || len(read.Instructions) != 1 || read.Instructions[0].Notes != "first" || !read.UpdatedAt.Equal(noon.Add(time.Hour)) {

@@ -276,7 +276,7 @@ func TestPersonalData_LaterColumnsNeedKeyOfTheirGeneration(t *testing.T) {
 				return err
 			}
 			later.Instructions = instructed.Instructions
-			if err := tx.AddFundingInstructions(ctx, []account.Internal{later}); err != nil {
+			if _, err := tx.AddFundingInstructions(ctx, []account.Internal{later}); err != nil {
 				return err
 			}
 			_, err := tx.AddStatementLines(ctx, ident.NewReconciliation(generator.New, noon), books, []reconcile.Line{line})

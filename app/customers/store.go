@@ -150,10 +150,10 @@ type Tx interface {
 	DeleteExternalAccountsOf(ctx context.Context, p ident.Platform, id ident.Customer, at time.Time) error
 	// AddFundingInstructions stores the funding instructions of existing accounts that
 	// have none.
-	AddFundingInstructions(ctx context.Context, accounts []account.Internal) error
+	AddFundingInstructions(ctx context.Context, accounts []account.Internal) ([]ident.InternalAccount, error)
 	// ReplaceFundingInstructions stores the funding instructions of existing accounts that have
 	// others.
-	ReplaceFundingInstructions(ctx context.Context, accounts []account.Internal) error
+	ReplaceFundingInstructions(ctx context.Context, accounts []account.Internal) ([]ident.InternalAccount, error)
 	// InternalAccountsOf returns all accounts of a customer.
 	InternalAccountsOf(ctx context.Context, p ident.Platform, id ident.Customer) ([]account.Internal, error)
 	CreateDocument(ctx context.Context, d document.Document) error

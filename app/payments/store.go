@@ -156,7 +156,7 @@ type Tx interface {
 	// IsReceiptReversed reports whether a receipt was taken back. LockUnmatched makes that wait which takes it back.
 	IsReceiptReversed(ctx context.Context, p ident.Platform, receipt ident.Receipt) (bool, error)
 	// ReplaceFundingInstructions stores instructions of accounts that have others.
-	ReplaceFundingInstructions(ctx context.Context, accounts []account.Internal) error
+	ReplaceFundingInstructions(ctx context.Context, accounts []account.Internal) ([]ident.InternalAccount, error)
 	// LockUMAInvoice returns an invoice, or NOT_FOUND, and locks it.
 	LockUMAInvoice(ctx context.Context, p ident.Platform, id ident.UMAInvoice) (uma.KeptInvoice, error)
 	// PayUMAInvoice stores the payment of a locked invoice, and who pays it.

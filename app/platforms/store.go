@@ -28,7 +28,7 @@ type Store interface {
 type Tx interface {
 	OpenInternalAccounts(ctx context.Context, accounts []account.Internal) error
 	uow.InstructionsTx
-	AddFundingInstructions(ctx context.Context, accounts []account.Internal) error
+	AddFundingInstructions(ctx context.Context, accounts []account.Internal) ([]ident.InternalAccount, error)
 	AddJobs(ctx context.Context, jobs []ports.Job) error
 	CreatePlatform(ctx context.Context, p platform.Platform) error
 	// LockPlatform returns a platform, locked for an update, or NOT_FOUND.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
 
 	"causeway/core/account"
 	"causeway/core/event"
@@ -17,10 +18,10 @@ type InstructionsTx interface {
 	Emit(ctx context.Context, events []event.Event) error
 }
 
-// StoreInstructions stores with a method of the unit of work the funding instructions of accounts, and emits that they changed. It
-// leaves out accounts that have the same already.
+// StoreInstructions stores with a method of the unit of work the funding instructions of accounts, and emits that they changed, for those
+// that the method has changed. It leaves out accounts that have the same already.
 func StoreInstructions(ctx context.Context, tx InstructionsTx, newID ident.Source, accounts []account.Internal,
-	store func(context.Context, []account.Internal) error) error {
+	store func(context.Context, []account.Internal) ([]ident.InternalAccount, error)) error {
 	if len(accounts) == 0 {
 		return nil
 	}
@@ -32,8 +33,7 @@ func StoreInstructions(ctx context.Context, tx InstructionsTx, newID ident.Sourc
 	if err != nil {
 		return err
 	}
-	var changed []account.Internal
-	var events []event.Event
+	var other []account.Internal
 	for _, a := range accounts {
 		current := locked[a.LedgerAccount()]
 		same, err := equalInstructions(current.Instructions, a.Instructions)
@@ -43,15 +43,19 @@ func StoreInstructions(ctx context.Context, tx InstructionsTx, newID ident.Sourc
 		if same || current.ID.IsZero() {
 			continue
 		}
-		current.Instructions, current.UpdatedAt = a.Instructions, a.UpdatedAt
-		changed = append(changed, a)
-		events = append(events, current.FundingInstructionsUpdatedEvent(ident.NewWebhook(newID, a.UpdatedAt), a.UpdatedAt))
+		other = append(other, a)
 	}
-	if len(changed) == 0 {
-		return nil
-	}
-	if err := store(ctx, changed); err != nil {
+	changed, err := store(ctx, other)
+	if err != nil {
 		return err
+	}
+	var events []event.Event
+	for _, a := range other {
+		if slices.Contains(changed, a.ID) {
+			current := locked[a.LedgerAccount()]
+			current.Instructions, current.UpdatedAt = a.Instructions, a.UpdatedAt
+			events = append(events, current.FundingInstructionsUpdatedEvent(ident.NewWebhook(newID, a.UpdatedAt), a.UpdatedAt))
+		}
 	}
 	return tx.Emit(ctx, events)
 }
