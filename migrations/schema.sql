@@ -2464,6 +2464,7 @@ CREATE TABLE mails (
     created_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     ended_at timestamp with time zone,
+    topic text DEFAULT ''::text NOT NULL,
     CONSTRAINT mail_content_until_end CHECK (((status = 'WAITING'::text) = (content <> ''::text))),
     CONSTRAINT mail_status_known CHECK ((status = ANY (ARRAY['WAITING'::text, 'SENT'::text, 'REFUSED'::text, 'EXPIRED'::text]))),
     CONSTRAINT mail_waits_until_end CHECK (((status = 'WAITING'::text) = (ended_at IS NULL)))
@@ -2733,7 +2734,8 @@ CREATE TABLE processes (
     version text NOT NULL,
     started_at timestamp with time zone NOT NULL,
     seen_at timestamp with time zone NOT NULL,
-    stopped_at timestamp with time zone
+    stopped_at timestamp with time zone,
+    ownership_limits text[]
 );
 ALTER TABLE ONLY processes
     ADD CONSTRAINT processes_pkey PRIMARY KEY (id);

@@ -53,8 +53,10 @@ func (k MailKind) Step() transaction.Step {
 // the id, the number, the name of the sender and the text.
 type QueuedMail struct {
 	Mail
-	Platform  ident.Platform
-	Kind      MailKind
+	Platform ident.Platform
+	Kind     MailKind
+	// Topic is what it is about: it takes the place of those about the same that were not sent yet. Empty for none.
+	Topic     string
 	CreatedAt time.Time
 	// ExpiresAt is when it is of no use any more.
 	ExpiresAt time.Time
@@ -73,7 +75,7 @@ const (
 	MailWaiting MailStatus = "WAITING" // to be sent
 	MailSent    MailStatus = "SENT"    // the mail server has taken it
 	MailRefused MailStatus = "REFUSED" // the mail server will not take it
-	MailExpired MailStatus = "EXPIRED" // it could not be sent in time
+	MailExpired MailStatus = "EXPIRED" // it could not be sent in time, or before a newer one
 )
 
 // MailOutcome is the end of a mail. A mail that has ended is kept without its content.

@@ -40,14 +40,22 @@ var waitingMails = schema.New("mails", keyOfPlatform, func(m *ports.QueuedMail) 
 				m.FromAddress, m.FromName, m.ReplyTo, m.To, m.Subject, m.Text, m.HTML = c.FromAddress, c.FromName, c.ReplyTo, c.To,
 					c.Subject, c.Text, c.HTML
 			}),
-		{Name: "created_at", Field: &m.CreatedAt}, {Name: "expires_at", Field: &m.ExpiresAt},
+		{Name: "topic", Field: &m.Topic}, {Name: "created_at", Field: &m.CreatedAt}, {Name: "expires_at", Field: &m.ExpiresAt},
 	}
 })
 
 var insertMail = waitingMails.Insert("")
 
+// endReplacedMails uses mails_waiting.
+const endReplacedMails = `
+	UPDATE mails SET status = 'EXPIRED', reason = 'a newer one takes its place', ended_at = $3, content = ''
+	WHERE platform_id = $1 AND status = 'WAITING' AND topic = $2`
+
 // AddMail implements mails.Tx.
 func (u *Unit) AddMail(ctx context.Context, m ports.QueuedMail) error {
+	if m.Topic != "" {
+		u.queueExec(endReplacedMails, m.Platform, m.Topic, m.CreatedAt)
+	}
 	if err := write(ctx, u, insertMail, m); err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func (s *Service) SendContactCode(ctx context.Context, p ident.Platform, request
 		if ch == customer.PhoneChannel {
 			message = mails.SMSCode(code, "to confirm your phone number", customer.ContactCodeLifetime)
 		}
-		return s.Mails.Add(ctx, tx, owner, locked.Contact(ch), message, now)
+		return s.Mails.Add(ctx, tx, owner, locked.Contact(ch), message.About("contact", id.String(), string(ch)), now)
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -65,11 +66,14 @@ type env struct {
 
 // fakeSMS records text messages, and fails as a test says.
 type fakeSMS struct {
+	mu   sync.Mutex
 	sent []ports.SMS
 	err  error
 }
 
 func (f *fakeSMS) Send(_ context.Context, m ports.SMS) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if f.err == nil {
 		f.sent = append(f.sent, m)
 	}
@@ -164,6 +168,46 @@ func TestService_SendsSMS(t *testing.T) {
 				t.Errorf("after a minute %d were sent", len(e.sms.sent))
 			}
 		})
+	}
+}
+
+func TestService_NewerCodeReplacesUnsentOne(t *testing.T) {
+	t.Parallel()
+	// A code that was not sent yet is not sent after a newer one about the same was made, but one about something else is, and so is one
+	// of another platform. One that was sent stays as it is, and a unit of work that fails replaces nothing.
+	e := newEnv(t)
+	other := e.NewPlatform()
+	code := func(text string, topic ...string) mails.Message {
+		return mails.SMSCode(text, "", 5*time.Minute).About(topic...)
+	}
+	e.add(e.Platform, "+447700900123", code("sent", "sign in", "one"))
+	e.sendDue()
+	e.add(e.Platform, "+447700900123", code("older", "sign in", "one"))
+	e.add(e.Platform, "+447700900123", code("else", "sign in", "two"))
+	e.add(other, "+447700900123", code("other", "sign in", "one"))
+	if err := e.Store.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
+		return errors.Join(e.queue.Add(ctx, tx, e.Platform, "+447700900123", code("undone", "sign in", "two"), e.Clock.Now()),
+			errors.New("the unit of work fails"))
+	}); err == nil {
+		t.Fatal("it did not fail")
+	}
+	e.Clock.Advance(time.Second)
+	e.add(e.Platform, "+447700900123", code("newer", "sign in", "one"))
+
+	e.sendDue()
+
+	var sent []string
+	for _, text := range []string{"sent", "older", "else", "other", "undone", "newer"} {
+		if slices.ContainsFunc(e.sms.sent, func(m ports.SMS) bool { return strings.Contains(m.Text, text) }) {
+			sent = append(sent, text)
+		}
+	}
+	if want := []string{"sent", "else", "other", "newer"}; !slices.Equal(sent, want) || len(e.sms.sent) != len(want) {
+		t.Errorf("sent %v, want %v", e.sms.sent, want)
+	}
+	listed, err := e.Store.Mails(e.t.Context(), ports.MailFilter{Status: ports.MailExpired, Limit: 10})
+	if err != nil || len(listed) != 1 || listed[0].Reason != "a newer one takes its place" {
+		t.Errorf("%+v, %v", listed, err)
 	}
 }
 

@@ -59,7 +59,7 @@ func (s *Service) queueCode(ctx context.Context, tx Tx, settings platform.Platfo
 	if c.Type == wallet.SMSOTP {
 		message = mails.SMSCode(code.text, "", lifetime)
 	}
-	return s.Mails.Add(ctx, tx, settings, c.SentTo, message, now)
+	return s.Mails.Add(ctx, tx, settings, c.SentTo, message.About("sign in", c.ID.String()), now)
 }
 
 // proveCode checks a one-time code. A wrong one is counted in a commit of its own, in which the row is locked, so that

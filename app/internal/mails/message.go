@@ -13,6 +13,7 @@ import (
 type Message struct {
 	kind     ports.MailKind
 	lifetime time.Duration
+	topic    string
 	content
 }
 
@@ -24,6 +25,12 @@ type content struct {
 	Title string
 	// Paragraphs below it.
 	Paragraphs []string
+}
+
+// About returns the message about a topic: one about the same that was not sent yet is not sent any more. A topic has no data of persons.
+func (m Message) About(topic ...string) Message {
+	m.topic = strings.Join(topic, " ")
+	return m
 }
 
 // Code is a mail with a one-time code, which is valid for some time.

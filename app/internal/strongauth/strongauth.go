@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"encoding/hex"
 	"time"
 
 	"causeway/app/internal/mails"
@@ -182,7 +183,8 @@ func (a *Auth) sendCode(ctx context.Context, tx Tx, s Subject, account sca.Accou
 	if err := tx.SaveSCAChallenge(ctx, c); err != nil {
 		return c, err
 	}
-	return c, a.Mails.Add(ctx, tx, s.Platform, s.Customer.VerifiedPhone(), mails.SMSCode(code, s.Words, c.ExpiresAt.Sub(now)), now)
+	message := mails.SMSCode(code, s.Words, c.ExpiresAt.Sub(now)).About(string(c.Purpose), c.Customer.String(), hex.EncodeToString(c.Subject[:]))
+	return c, a.Mails.Add(ctx, tx, s.Platform, s.Customer.VerifiedPhone(), message, now)
 }
 
 // Prove judges a proof of the latest challenge about a subject, which has the id if that is not zero, and stores what follows. The use
