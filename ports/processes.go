@@ -10,7 +10,10 @@ import (
 type Process struct {
 	ID            uuid.UUID
 	Host, Version string
-	StartedAt     time.Time
+	// OwnershipLimits are the limits of wallets without a proof with which it decides, as they are set; nil if it is of a version that does
+	// not say.
+	OwnershipLimits []string
+	StartedAt       time.Time
 	// SeenAt is when the process has renewed its record last, and StoppedAt when it ended in order; zero if it did not.
 	SeenAt, StoppedAt time.Time
 }

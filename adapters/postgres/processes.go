@@ -14,9 +14,10 @@ import (
 // SaveProcess implements processes.Store. It uses the primary key; there are few rows.
 func (db *DB) SaveProcess(ctx context.Context, p ports.Process, deleteBefore time.Time) error {
 	_, err := db.pool.Exec(ctx, `WITH old AS (DELETE FROM processes WHERE seen_at < $6)
-		INSERT INTO processes (id, host, version, started_at, seen_at, stopped_at) VALUES ($1, $2, $3, $4, $5, $7)
+		INSERT INTO processes (id, host, version, started_at, seen_at, stopped_at, ownership_limits)
+			VALUES ($1, $2, $3, $4, $5, $7, $8)
 		ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, stopped_at = excluded.stopped_at`,
-		p.ID, p.Host, p.Version, p.StartedAt, p.SeenAt, deleteBefore, p.StoppedAt)
+		p.ID, p.Host, p.Version, p.StartedAt, p.SeenAt, deleteBefore, p.StoppedAt, p.OwnershipLimits)
 	return err
 }
 
@@ -25,9 +26,9 @@ const maxProcesses = 200
 
 // Processes implements processes.Store.
 func (db *DB) Processes(ctx context.Context) ([]ports.Process, error) {
-	return storage.Collect(ctx, db.read, `SELECT id, host, version, started_at, seen_at, stopped_at FROM processes
+	return storage.Collect(ctx, db.read, `SELECT id, host, version, started_at, seen_at, stopped_at, ownership_limits FROM processes
 		ORDER BY seen_at DESC, id LIMIT $1`, []any{maxProcesses}, func(rows pgx.Rows, p *ports.Process) error {
-		return rows.Scan(&p.ID, &p.Host, &p.Version, &p.StartedAt, &p.SeenAt, &p.StoppedAt)
+		return rows.Scan(&p.ID, &p.Host, &p.Version, &p.StartedAt, &p.SeenAt, &p.StoppedAt, &p.OwnershipLimits)
 	})
 }
 

@@ -33,8 +33,8 @@ type Config struct {
 	Market     ports.Rates
 	// KeptRates stores the market rates at which positions are valued.
 	KeptRates KeptRates
-	// OwnershipLimits are those of wallets whose owners have not proven that they are theirs.
-	OwnershipLimits account.OwnershipLimits
+	// OwnershipLimits returns those of wallets whose owners have not proven that they are theirs. If it is nil, all need a proof.
+	OwnershipLimits func(context.Context) (account.OwnershipLimits, error)
 	Clock           ports.Clock
 	IDs             ports.IDs
 }

@@ -6,6 +6,7 @@ import (
 	"causeway/app/internal/foureyes"
 	"causeway/app/internal/limiting"
 	"causeway/app/internal/uow"
+	"causeway/core/account"
 	"causeway/core/books"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -25,8 +26,9 @@ type AssignCommand struct {
 	Account     ident.InternalAccount `json:"accountId,omitzero"`
 	// Note is the reason and becomes the memo of the posting: 1 to 200 bytes.
 	Note string `json:"note"`
-	// limits are those of the platform when the assignment is carried out.
-	limits limit.Rules
+	// limits are those of the platform when the assignment is carried out, and ownership those of unproven wallets.
+	limits    limit.Rules
+	ownership account.OwnershipLimits
 }
 
 // maxNoteBytes is the maximum length of a note, which is a posting's memo.
@@ -68,7 +70,12 @@ func checkAssignment(_ context.Context, _ ident.Platform, a AssignCommand) error
 }
 
 func (s *Service) readLimits(ctx context.Context, p ident.Platform, a AssignCommand) (_ AssignCommand, err error) {
-	a.limits, err = s.Store.LimitRulesOf(ctx, p)
+	if a.Transaction.IsZero() {
+		return a, nil
+	}
+	if a.limits, err = s.Store.LimitRulesOf(ctx, p); err == nil && s.OwnershipLimits != nil {
+		a.ownership, err = s.OwnershipLimits(ctx)
+	}
 	return a, err
 }
 
@@ -126,7 +133,7 @@ func (s *Service) fundTransaction(ctx context.Context, tx Tx, w *uow.Work, u tra
 	if err != nil {
 		return err
 	}
-	parties.OwnershipLimits = s.OwnershipLimits
+	parties.OwnershipLimits = a.ownership
 	d, err := t.AssignUnmatched(u, parties, a.Note, w.Now)
 	if err != nil {
 		return err

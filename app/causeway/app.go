@@ -235,7 +235,7 @@ func build(ctx context.Context, c serverFlags, databaseURL string, master *encry
 
 // wire creates the use cases with their adapters.
 func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identities ports.IdentityByEnvironment) {
-	log, shared := logrus.NewEntry(a.log), services{db: a.db, ids: idGenerator, ownership: a.ownershipLimits}
+	log, shared := logrus.NewEntry(a.log), services{db: a.db, ids: idGenerator, ownership: func(context.Context) (account.OwnershipLimits, error) { return a.ownershipLimits, nil }}
 	adapters := railAdapters{db: a.db, secrets: secrets.New(), clock: systemClock{}, ids: idGenerator, log: a.log}
 	a.connections, a.rails = newConnections(adapters, a.RailTimeout), newRails(adapters)
 	a.connectedRail = connections.NewRail(a.connections, a.db, a.db)
@@ -268,7 +268,7 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 		Identity: identities, Sanctions: sanctions, WalletProofs: a.walletProofs, Mails: a.mails, Jobs: due, Log: log,
 		JobRetry: a.retryPolicy(), JobMetrics: a.jobMetrics})
 	host, _ := os.Hostname() // an empty name is shown as it is
-	a.processes = processes.New(a.db, systemClock{}, idGenerator, host, version)
+	a.processes = processes.New(a.db, systemClock{}, idGenerator, host, version, a.OwnershipLimits)
 	a.search = search.New(a.db, systemClock{}, idGenerator)
 	a.imports = customers.NewImports(a.customers)
 	a.db.OnDatabaseChange(a.imports.ForgetPrepared)

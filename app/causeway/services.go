@@ -80,8 +80,8 @@ type services struct {
 	dataKeys *encryption.DataKeys
 	release  func() error
 	database cli.DatabaseFlags
-	// ownership is nil for a command, which has those of the environment.
-	ownership account.OwnershipLimits
+	// ownership is nil for a command, which has the limits of the servers.
+	ownership func(context.Context) (account.OwnershipLimits, error)
 }
 
 // auditTimeout limits a statement of the commands that read or write a whole ledger. The service uses a much shorter limit.
@@ -300,18 +300,34 @@ func (s services) Accounting() *accounting.Service { return s.accountingWith(nil
 func (s services) accountingWith(market ports.Rates) *accounting.Service {
 	return accounting.New(accounting.Config{
 		Store: s.db, Ledger: s.db.Finance(), WebhookLog: outbox.NewLog(s.db.ReadPool(), s.db.Cipher()),
-		Market: market, KeptRates: s.db, OwnershipLimits: s.ownershipLimits(), Clock: systemClock{}, IDs: s.ids})
+		Market: market, KeptRates: s.db, OwnershipLimits: s.ownershipLimits, Clock: systemClock{}, IDs: s.ids})
 }
 
-// ownershipLimits returns the limits of servers, which have checked them.
-func (s services) ownershipLimits() account.OwnershipLimits {
+// ownershipLimits returns the limits of this process if it is a server. A command has those of the server that was started last, so that
+// it decides as that does, and those of its environment only where none has run within a week.
+func (s services) ownershipLimits(ctx context.Context) (account.OwnershipLimits, error) {
 	if s.ownership != nil {
-		return s.ownership
+		return s.ownership(ctx)
+	}
+	servers, err := s.db.Processes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var latest ports.Process
+	for _, p := range servers {
+		if p.OwnershipLimits != nil && p.StartedAt.After(latest.StartedAt) {
+			latest = p
+		}
 	}
 	setting, _ := reflect.TypeFor[identityFlags]().FieldByName("OwnershipLimits")
-	text := cmp.Or(os.Getenv(setting.Tag.Get("env")), setting.Tag.Get("default"))
-	limits, _ := account.ParseOwnershipLimits(strings.Split(text, ","))
-	return limits
+	if latest.OwnershipLimits == nil {
+		latest.OwnershipLimits = strings.Split(cmp.Or(os.Getenv(setting.Tag.Get("env")), setting.Tag.Get("default")), ",")
+	}
+	limits, err := account.ParseOwnershipLimits(latest.OwnershipLimits)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", setting.Tag.Get("env"), err)
+	}
+	return limits, err
 }
 
 // Periods implements cli.Services.

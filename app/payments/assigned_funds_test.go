@@ -1,6 +1,7 @@
 package payments_test
 
 import (
+	"context"
 	"testing"
 
 	"causeway/app/accounting"
@@ -23,7 +24,8 @@ func (e *env) assign(t *testing.T, to ident.Transaction, minor int64, limits acc
 	if _, err := e.Receive(t.Context(), receipt, nil); !fault.Is(err, fault.ReferenceNotFound) {
 		t.Fatal(err)
 	}
-	finance := accounting.New(accounting.Config{Store: e.Store, Clock: e.Clock, IDs: e.IDs, OwnershipLimits: limits})
+	finance := accounting.New(accounting.Config{Store: e.Store, Clock: e.Clock, IDs: e.IDs,
+		OwnershipLimits: func(context.Context) (account.OwnershipLimits, error) { return limits, nil }})
 	_, err := finance.AssignUnmatched(t.Context(), e.Platform.ID, e.Admin.Author(),
 		accounting.AssignCommand{Receipt: receipt.ID, Transaction: to, Note: "the payer called"}, nil)
 	return err

@@ -34,9 +34,10 @@ type Service struct {
 }
 
 // New returns a Service for a process that starts now.
-func New(store Store, clock ports.Clock, ids ports.IDs, host, version string) *Service {
+func New(store Store, clock ports.Clock, ids ports.IDs, host, version string, ownershipLimits []string) *Service {
 	now := clock.Now()
-	return &Service{store, clock, ports.Process{ID: ids.New(now), Host: host, Version: version, StartedAt: now}}
+	return &Service{store, clock, ports.Process{ID: ids.New(now), Host: host, Version: version, OwnershipLimits: ownershipLimits,
+		StartedAt: now}}
 }
 
 // Renew records that the process runs.

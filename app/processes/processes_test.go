@@ -1,6 +1,7 @@
 package processes_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -15,16 +16,12 @@ func TestProcesses_SayWhetherTheyRun(t *testing.T) {
 	// are deleted a week after the last renewal.
 	env := apptest.New(t)
 	ctx := ports.ForAllPlatforms(t.Context())
-	one := processes.New(env.Store, env.Clock, env.IDs, "host-1", "1.2.3")
-	two := processes.New(env.Store, env.Clock, env.IDs, "host-2", "1.2.4")
+	one := processes.New(env.Store, env.Clock, env.IDs, "host-1", "1.2.3", nil)
+	two := processes.New(env.Store, env.Clock, env.IDs, "host-2", "1.2.4", []string{"none"})
 	states := func() map[string]processes.State {
 		t.Helper()
-		all, err := one.Processes(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
 		found := map[string]processes.State{}
-		for _, p := range all {
+		for _, p := range mustProcesses(t, one, ctx) {
 			if _, twice := found[p.Host]; twice || p.Version == "" || p.StartedAt.IsZero() {
 				t.Errorf("%+v", p)
 			}
@@ -41,6 +38,11 @@ func TestProcesses_SayWhetherTheyRun(t *testing.T) {
 	renew(one)
 	renew(two)
 	renew(one)
+	for _, p := range mustProcesses(t, one, ctx) {
+		if says := len(p.OwnershipLimits) == 1; says != (p.Host == "host-2") {
+			t.Errorf("%s has the limits %v", p.Host, p.OwnershipLimits)
+		}
+	}
 	if got := states(); len(got) != 2 || got["host-1"] != processes.Running || got["host-2"] != processes.Running {
 		t.Errorf("both run: %v", got)
 	}
@@ -56,7 +58,7 @@ func TestProcesses_SayWhetherTheyRun(t *testing.T) {
 		t.Errorf("one has stopped: %v", got)
 	}
 	env.Clock.Advance(8 * 24 * time.Hour)
-	renew(processes.New(env.Store, env.Clock, env.IDs, "host-3", "1.2.5"))
+	renew(processes.New(env.Store, env.Clock, env.IDs, "host-3", "1.2.5", nil))
 	if got := states(); len(got) != 1 || got["host-3"] != processes.Running {
 		t.Errorf("after a week: %v", got)
 	}
@@ -74,4 +76,13 @@ func TestProcesses_SayWhetherTheyRun(t *testing.T) {
 		b.Failing != 2 || b.FailingSince.IsZero() {
 		t.Errorf("some wait: %+v, %v", b, err)
 	}
+}
+
+func mustProcesses(t *testing.T, s *processes.Service, ctx context.Context) []ports.Process { //nolint:revive // t is first in helpers
+	t.Helper()
+	all, err := s.Processes(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
