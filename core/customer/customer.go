@@ -122,7 +122,8 @@ func (c Customer) Name() string {
 	return c.FullName
 }
 
-// Facts returns the customer's data by the names of counterparty fields, without empty ones.
+// Facts returns the customer's data by the names of counterparty fields, without empty ones. The number of a document is not among them:
+// the platform states it, if it approves that.
 func (c Customer) Facts() map[string]string {
 	facts := map[string]string{
 		"FULL_NAME": c.Name(), "BIRTH_DATE": c.BirthDate, "NATIONALITY": c.Nationality,

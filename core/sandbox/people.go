@@ -69,6 +69,7 @@ var facts = map[string]string{
 	"TAX_ID": "123456789", "REGISTRATION_NUMBER": "1234567", "USER_TYPE": "INDIVIDUAL", "COUNTRY_OF_RESIDENCE": "US",
 	"FI_LEGAL_ENTITY_NAME": "Sandbox Provider", "FI_ADDRESS": "1 Main Street, New York, NY 10001, US", "PURPOSE_OF_PAYMENT": "OTHER",
 	"ULTIMATE_INSTITUTION_COUNTRY": "US", "IDENTIFIER": "A1234567", "BUSINESS_TYPE": "OTHER", "COMPANY_LEGAL_NAME": "Sandbox Company",
+	"ID_TYPE": "PASSPORT", "ID_NUMBER": "X1234567",
 }
 
 // Facts returns those of the wanted facts that a simulated provider has, with a name derived
