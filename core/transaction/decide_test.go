@@ -437,14 +437,19 @@ func applyRandomEvent(t *rapid.T, tx transaction.Transaction, now time.Time, ste
 	case 12:
 		return tx.ExecuteSigned(parties, now)
 	case 13:
-		if flow := tx.Flow(); tx.State == transaction.Initial && tx.UpdatedAt.Equal(noon) && flow.Funding == transaction.Balance &&
-			!flow.Internal && !flow.Converts {
+		if mayBeTransfer(tx) {
 			return tx.StartTransfer(now)
 		}
 		return tx.Submitted(now)
 	default:
 		return tx.Cancel(now)
 	}
+}
+
+// mayBeTransfer reports whether a transaction to which nothing has happened can be a transfer out.
+func mayBeTransfer(tx transaction.Transaction) bool {
+	flow := tx.Flow()
+	return tx.State == transaction.Initial && tx.UpdatedAt.Equal(noon) && flow.Funding == transaction.Balance && !flow.Internal && !flow.Converts
 }
 
 func TestTransaction_BalanceFundedBalances(t *testing.T) {
