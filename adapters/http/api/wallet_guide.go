@@ -68,5 +68,5 @@ A |requestId| is used up by the request that succeeds with it. A second request 
 
 - |otp|, also in |encryptedOtpBundle|: |000000| (|{code}|). A code need not be requested. No mail or text message is sent. If one was requested, wrong values are counted, and after five any other than |000000| is 429 for a while.
 - |assertion.signature|: |sandbox-valid-passkey-signature| (|{passkey}|), with the |Request-Id| of a challenge. To add a passkey, |challenge| must be that of |clientDataJson|; the attestation object is not checked.
-- |oidcToken| when verifying: |sandbox-valid-oidc-token| (|{identity}|). To add a credential, it must be a JWT with the issuer of a known provider; its signature is not checked.
+- |oidcToken| when verifying: |sandbox-valid-oidc-token| (|{identity}|), or the ID token of a known provider, which is checked as in production if |oauthClientIds| are set. To add a credential, it must be a JWT with the issuer of a known provider; its signature is not checked.
 - |Service-Wallet-Signature|: |sandbox-valid-signature| (|{signature}|), or a signature by the key of an active session, which is checked as in production. The test value needs no session, counts as the signature of a session that may sign the request, and proves nothing: a payment that was executed with it has |signatureForm| |TEST_VALUE| in its timeline.`)

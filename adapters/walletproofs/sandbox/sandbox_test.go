@@ -1,6 +1,7 @@
 package sandbox_test
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -19,6 +20,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/platform"
 	"causeway/core/wallet"
+	"causeway/ports"
 	"causeway/ports/portstest"
 )
 
@@ -76,6 +78,43 @@ func TestProofs_TestValuesStandForProofs(t *testing.T) {
 	check("signature without a session", err, "")
 	_, err = proofs.CheckSignature("payload", "sandbox-valid-signaturf", []wallet.Session{first})
 	check("other signature", err, "Invalid Service-Wallet-Signature")
+}
+
+// realTokens records the ID tokens that are checked as in production.
+type realTokens struct {
+	ports.WalletProofs
+	checked []string
+}
+
+func (r *realTokens) CheckIdentity(_ context.Context, _ platform.Platform, _ wallet.Identity, token string, _ wallet.ClientKey,
+	_ time.Time) error {
+	r.checked = append(r.checked, token)
+	return wallet.InvalidIdentity("as in production")
+}
+
+func TestProofs_RealIDTokens(t *testing.T) {
+	t.Parallel()
+	// The token of a known provider is checked as in production, if the platform has client ids. Others, and the test value, are not.
+	production := &realTokens{}
+	both := sandbox.New([]string{"https://accounts.google.com"}, production)
+	owner := platform.Platform{Wallets: &platform.Wallets{OAuthClientIDs: []string{"app"}}}
+	token := func(issuer string) string {
+		return encode(`{"alg": "RS256"}`) + "." + encode(`{"iss": "`+issuer+`", "aud": "app", "sub": "1"}`) + ".AA"
+	}
+	known, unknown := token("https://accounts.google.com"), token("https://other.example")
+	check := func(of platform.Platform, token string) error {
+		return both.CheckIdentity(t.Context(), of, wallet.Identity{}, token, wallet.ClientKey{}, time.Time{})
+	}
+
+	for name, err := range map[string]error{"known": check(owner, known), "unknown": check(owner, unknown),
+		"without client ids": check(platform.Platform{}, known)} {
+		if f, ok := fault.As(err); !ok || f.Reason != wallet.ReasonIdentity || strings.Contains(f.Message, "as in production") != (name == "known") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := check(owner, "sandbox-valid-oidc-token"); err != nil || len(production.checked) != 1 || production.checked[0] != known {
+		t.Errorf("%v; checked as in production: %v", err, production.checked)
+	}
 }
 
 func TestProofs_RealSignatures(t *testing.T) {
