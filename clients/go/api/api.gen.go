@@ -2183,6 +2183,8 @@ const (
 	CounterpartyFieldDefinitionNameFILEGALENTITYNAME          CounterpartyFieldDefinitionName = "FI_LEGAL_ENTITY_NAME"
 	CounterpartyFieldDefinitionNameFULLNAME                   CounterpartyFieldDefinitionName = "FULL_NAME"
 	CounterpartyFieldDefinitionNameIDENTIFIER                 CounterpartyFieldDefinitionName = "IDENTIFIER"
+	CounterpartyFieldDefinitionNameIDNUMBER                   CounterpartyFieldDefinitionName = "ID_NUMBER"
+	CounterpartyFieldDefinitionNameIDTYPE                     CounterpartyFieldDefinitionName = "ID_TYPE"
 	CounterpartyFieldDefinitionNameNATIONALITY                CounterpartyFieldDefinitionName = "NATIONALITY"
 	CounterpartyFieldDefinitionNamePHONENUMBER                CounterpartyFieldDefinitionName = "PHONE_NUMBER"
 	CounterpartyFieldDefinitionNamePOSTALADDRESS              CounterpartyFieldDefinitionName = "POSTAL_ADDRESS"
@@ -2215,6 +2217,10 @@ func (e CounterpartyFieldDefinitionName) Valid() bool {
 	case CounterpartyFieldDefinitionNameFULLNAME:
 		return true
 	case CounterpartyFieldDefinitionNameIDENTIFIER:
+		return true
+	case CounterpartyFieldDefinitionNameIDNUMBER:
+		return true
+	case CounterpartyFieldDefinitionNameIDTYPE:
 		return true
 	case CounterpartyFieldDefinitionNameNATIONALITY:
 		return true
@@ -2363,6 +2369,7 @@ func (e CustomerIDType) Valid() bool {
 // Defines values for CustomerKybStatus.
 const (
 	CustomerKybStatusAPPROVED   CustomerKybStatus = "APPROVED"
+	CustomerKybStatusHOLD       CustomerKybStatus = "HOLD"
 	CustomerKybStatusPENDING    CustomerKybStatus = "PENDING"
 	CustomerKybStatusREJECTED   CustomerKybStatus = "REJECTED"
 	CustomerKybStatusUNVERIFIED CustomerKybStatus = "UNVERIFIED"
@@ -2372,6 +2379,8 @@ const (
 func (e CustomerKybStatus) Valid() bool {
 	switch e {
 	case CustomerKybStatusAPPROVED:
+		return true
+	case CustomerKybStatusHOLD:
 		return true
 	case CustomerKybStatusPENDING:
 		return true
@@ -2387,6 +2396,7 @@ func (e CustomerKybStatus) Valid() bool {
 // Defines values for CustomerKycStatus.
 const (
 	CustomerKycStatusAPPROVED   CustomerKycStatus = "APPROVED"
+	CustomerKycStatusHOLD       CustomerKycStatus = "HOLD"
 	CustomerKycStatusPENDING    CustomerKycStatus = "PENDING"
 	CustomerKycStatusREJECTED   CustomerKycStatus = "REJECTED"
 	CustomerKycStatusUNVERIFIED CustomerKycStatus = "UNVERIFIED"
@@ -2396,6 +2406,8 @@ const (
 func (e CustomerKycStatus) Valid() bool {
 	switch e {
 	case CustomerKycStatusAPPROVED:
+		return true
+	case CustomerKycStatusHOLD:
 		return true
 	case CustomerKycStatusPENDING:
 		return true
@@ -7448,6 +7460,8 @@ const (
 	PlatformCurrencyConfigProviderRequiredCounterpartyCustomerFieldsFILEGALENTITYNAME          PlatformCurrencyConfigProviderRequiredCounterpartyCustomerFields = "FI_LEGAL_ENTITY_NAME"
 	PlatformCurrencyConfigProviderRequiredCounterpartyCustomerFieldsFULLNAME                   PlatformCurrencyConfigProviderRequiredCounterpartyCustomerFields = "FULL_NAME"
 	PlatformCurrencyConfigProviderRequiredCounterpartyCustomerFieldsIDENTIFIER                 PlatformCurrencyConfigProviderRequiredCounterpartyCustomerFields = "IDENTIFIER"
+	PlatformCurrencyConfigProviderRequiredCounterpartyCustomerFieldsIDNUMBER                   PlatformCurrencyConfigProviderRequiredCounterpartyCustomerFields = "ID_NUMBER"
+	PlatformCurrencyConfigProviderRequiredCounterpartyCustomerFieldsIDTYPE                     PlatformCurrencyConfigProviderRequiredCounterpartyCustomerFields = "ID_TYPE"
 	PlatformCurrencyConfigProviderRequiredCounterpartyCustomerFieldsNATIONALITY                PlatformCurrencyConfigProviderRequiredCounterpartyCustomerFields = "NATIONALITY"
 	PlatformCurrencyConfigProviderRequiredCounterpartyCustomerFieldsPHONENUMBER                PlatformCurrencyConfigProviderRequiredCounterpartyCustomerFields = "PHONE_NUMBER"
 	PlatformCurrencyConfigProviderRequiredCounterpartyCustomerFieldsPOSTALADDRESS              PlatformCurrencyConfigProviderRequiredCounterpartyCustomerFields = "POSTAL_ADDRESS"
@@ -7480,6 +7494,10 @@ func (e PlatformCurrencyConfigProviderRequiredCounterpartyCustomerFields) Valid(
 	case PlatformCurrencyConfigProviderRequiredCounterpartyCustomerFieldsFULLNAME:
 		return true
 	case PlatformCurrencyConfigProviderRequiredCounterpartyCustomerFieldsIDENTIFIER:
+		return true
+	case PlatformCurrencyConfigProviderRequiredCounterpartyCustomerFieldsIDNUMBER:
+		return true
+	case PlatformCurrencyConfigProviderRequiredCounterpartyCustomerFieldsIDTYPE:
 		return true
 	case PlatformCurrencyConfigProviderRequiredCounterpartyCustomerFieldsNATIONALITY:
 		return true
@@ -7514,6 +7532,8 @@ const (
 	PlatformCurrencyConfigProviderRequiredCustomerFieldsFILEGALENTITYNAME          PlatformCurrencyConfigProviderRequiredCustomerFields = "FI_LEGAL_ENTITY_NAME"
 	PlatformCurrencyConfigProviderRequiredCustomerFieldsFULLNAME                   PlatformCurrencyConfigProviderRequiredCustomerFields = "FULL_NAME"
 	PlatformCurrencyConfigProviderRequiredCustomerFieldsIDENTIFIER                 PlatformCurrencyConfigProviderRequiredCustomerFields = "IDENTIFIER"
+	PlatformCurrencyConfigProviderRequiredCustomerFieldsIDNUMBER                   PlatformCurrencyConfigProviderRequiredCustomerFields = "ID_NUMBER"
+	PlatformCurrencyConfigProviderRequiredCustomerFieldsIDTYPE                     PlatformCurrencyConfigProviderRequiredCustomerFields = "ID_TYPE"
 	PlatformCurrencyConfigProviderRequiredCustomerFieldsNATIONALITY                PlatformCurrencyConfigProviderRequiredCustomerFields = "NATIONALITY"
 	PlatformCurrencyConfigProviderRequiredCustomerFieldsPHONENUMBER                PlatformCurrencyConfigProviderRequiredCustomerFields = "PHONE_NUMBER"
 	PlatformCurrencyConfigProviderRequiredCustomerFieldsPOSTALADDRESS              PlatformCurrencyConfigProviderRequiredCustomerFields = "POSTAL_ADDRESS"
@@ -7546,6 +7566,10 @@ func (e PlatformCurrencyConfigProviderRequiredCustomerFields) Valid() bool {
 	case PlatformCurrencyConfigProviderRequiredCustomerFieldsFULLNAME:
 		return true
 	case PlatformCurrencyConfigProviderRequiredCustomerFieldsIDENTIFIER:
+		return true
+	case PlatformCurrencyConfigProviderRequiredCustomerFieldsIDNUMBER:
+		return true
+	case PlatformCurrencyConfigProviderRequiredCustomerFieldsIDTYPE:
 		return true
 	case PlatformCurrencyConfigProviderRequiredCustomerFieldsNATIONALITY:
 		return true
@@ -15310,10 +15334,10 @@ type Customer struct {
 	// IsDeleted Whether the customer was deleted.
 	IsDeleted bool `json:"isDeleted"`
 
-	// KybStatus BUSINESS only: verification status. Only APPROVED customers can send and receive.
+	// KybStatus BUSINESS only: verification status. Only APPROVED customers can send and receive. HOLD: was APPROVED, and it or an owner resembles an entry of a sanctions list, which the operator of the service reviews.
 	KybStatus *CustomerKybStatus `json:"kybStatus,omitempty"`
 
-	// KycStatus INDIVIDUAL only: verification status. Only APPROVED customers can send and receive.
+	// KycStatus INDIVIDUAL only: verification status. Only APPROVED customers can send and receive. HOLD: was APPROVED, and resembles an entry of a sanctions list, which the operator of the service reviews.
 	KycStatus *CustomerKycStatus `json:"kycStatus,omitempty"`
 
 	// Nationality INDIVIDUAL only: nationality.
@@ -15374,10 +15398,10 @@ type CustomerExpectedMonthlyTransactionVolume string
 // CustomerIDType INDIVIDUAL only: type of identifier.
 type CustomerIDType string
 
-// CustomerKybStatus BUSINESS only: verification status. Only APPROVED customers can send and receive.
+// CustomerKybStatus BUSINESS only: verification status. Only APPROVED customers can send and receive. HOLD: was APPROVED, and it or an owner resembles an entry of a sanctions list, which the operator of the service reviews.
 type CustomerKybStatus string
 
-// CustomerKycStatus INDIVIDUAL only: verification status. Only APPROVED customers can send and receive.
+// CustomerKycStatus INDIVIDUAL only: verification status. Only APPROVED customers can send and receive. HOLD: was APPROVED, and resembles an entry of a sanctions list, which the operator of the service reviews.
 type CustomerKycStatus string
 
 // CustomerNetWorthRange INDIVIDUAL only: net worth, in US dollars.
