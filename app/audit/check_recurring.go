@@ -53,8 +53,8 @@ func (c *platformRun) checkRecurring(ctx context.Context) error {
 	}
 	for _, due := range unrecorded {
 		if !slices.ContainsFunc(runs, func(r recurring.Run) bool { return r.Posting == due.Posting() }) {
-			c.report.addFinding(RuleRecurring, "posting %s on %s is that of the recurring adjustment %s for %s, and is not recorded", due.Posting(), p,
-				due.Name, due.Month)
+			c.report.addFinding(RuleRecurring, "posting %s on %s is that of the recurring adjustment %s for %s, and is not recorded",
+				due.Posting(), p, due.Name, due.Month)
 		}
 	}
 	return nil

@@ -235,7 +235,8 @@ func build(ctx context.Context, c serverFlags, databaseURL string, master *encry
 
 // wire creates the use cases with their adapters.
 func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identities ports.IdentityByEnvironment) {
-	log, shared := logrus.NewEntry(a.log), services{db: a.db, ids: idGenerator, ownership: func(context.Context) (account.OwnershipLimits, error) { return a.ownershipLimits, nil }}
+	log, shared := logrus.NewEntry(a.log), services{db: a.db, ids: idGenerator,
+		ownership: func(context.Context) (account.OwnershipLimits, error) { return a.ownershipLimits, nil }}
 	adapters := railAdapters{db: a.db, secrets: secrets.New(), clock: systemClock{}, ids: idGenerator, log: a.log}
 	a.connections, a.rails = newConnections(adapters, a.RailTimeout), newRails(adapters)
 	a.connectedRail = connections.NewRail(a.connections, a.db, a.db)

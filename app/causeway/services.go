@@ -1,16 +1,12 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -301,33 +297,6 @@ func (s services) accountingWith(market ports.Rates) *accounting.Service {
 	return accounting.New(accounting.Config{
 		Store: s.db, Ledger: s.db.Finance(), WebhookLog: outbox.NewLog(s.db.ReadPool(), s.db.Cipher()),
 		Market: market, KeptRates: s.db, OwnershipLimits: s.ownershipLimits, Clock: systemClock{}, IDs: s.ids})
-}
-
-// ownershipLimits returns the limits of this process if it is a server. A command has those of the server that was started last, so that
-// it decides as that does, and those of its environment only where none has run within a week.
-func (s services) ownershipLimits(ctx context.Context) (account.OwnershipLimits, error) {
-	if s.ownership != nil {
-		return s.ownership(ctx)
-	}
-	servers, err := s.db.Processes(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var latest ports.Process
-	for _, p := range servers {
-		if p.OwnershipLimits != nil && p.StartedAt.After(latest.StartedAt) {
-			latest = p
-		}
-	}
-	setting, _ := reflect.TypeFor[identityFlags]().FieldByName("OwnershipLimits")
-	if latest.OwnershipLimits == nil {
-		latest.OwnershipLimits = strings.Split(cmp.Or(os.Getenv(setting.Tag.Get("env")), setting.Tag.Get("default")), ",")
-	}
-	limits, err := account.ParseOwnershipLimits(latest.OwnershipLimits)
-	if err != nil {
-		err = fmt.Errorf("%s: %w", setting.Tag.Get("env"), err)
-	}
-	return limits, err
 }
 
 // Periods implements cli.Services.

@@ -395,9 +395,9 @@ func (t Transaction) Refundable() money.Amount {
 	return t.Pricing.Sent
 }
 
-// RefundsInside reports whether an amount that was paid in for the transaction is refunded to an account of its customer, because it came over a
-// chain or a network on which nobody sees who has paid. Its customer is the payer of an outgoing payment only: what an incoming one
-// has brought belongs to somebody else.
+// RefundsInside reports whether an amount that was paid in for the transaction is refunded to an account of its customer, because it
+// came over a chain or a network on which nobody sees who has paid. Its customer is the payer of an outgoing payment only: what an
+// incoming one has brought belongs to somebody else.
 func (t Transaction) RefundsInside(paid money.Amount) bool {
 	return t.Type == Outgoing && paid.Currency.IsCrypto()
 }

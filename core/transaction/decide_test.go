@@ -449,7 +449,8 @@ func applyRandomEvent(t *rapid.T, tx transaction.Transaction, now time.Time, ste
 // mayBeTransfer reports whether a transaction to which nothing has happened can be a transfer out.
 func mayBeTransfer(tx transaction.Transaction) bool {
 	flow := tx.Flow()
-	return tx.State == transaction.Initial && tx.UpdatedAt.Equal(noon) && flow.Funding == transaction.Balance && !flow.Internal && !flow.Converts
+	return tx.State == transaction.Initial && tx.UpdatedAt.Equal(noon) && flow.Funding == transaction.Balance &&
+		!flow.Internal && !flow.Converts
 }
 
 func TestTransaction_BalanceFundedBalances(t *testing.T) {

@@ -108,7 +108,8 @@ func TestProofs_RealIDTokens(t *testing.T) {
 
 	for name, err := range map[string]error{"known": check(owner, known), "unknown": check(owner, unknown),
 		"without client ids": check(platform.Platform{}, known)} {
-		if f, ok := fault.As(err); !ok || f.Reason != wallet.ReasonIdentity || strings.Contains(f.Message, "as in production") != (name == "known") {
+		f, ok := fault.As(err)
+		if !ok || f.Reason != wallet.ReasonIdentity || strings.Contains(f.Message, "as in production") != (name == "known") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

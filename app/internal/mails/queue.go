@@ -83,5 +83,6 @@ func (q *Queue) Add(ctx context.Context, tx Tx, p platform.Platform, to string, 
 	if composed.FromAddress == "" {
 		composed.FromAddress = q.From
 	}
-	return tx.AddMail(ctx, ports.QueuedMail{Mail: composed, Platform: p.ID, Kind: m.kind, Topic: m.topic, CreatedAt: now, ExpiresAt: now.Add(m.lifetime)})
+	return tx.AddMail(ctx, ports.QueuedMail{Mail: composed, Platform: p.ID, Kind: m.kind, Topic: m.topic, CreatedAt: now,
+		ExpiresAt: now.Add(m.lifetime)})
 }

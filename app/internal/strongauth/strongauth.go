@@ -183,7 +183,8 @@ func (a *Auth) sendCode(ctx context.Context, tx Tx, s Subject, account sca.Accou
 	if err := tx.SaveSCAChallenge(ctx, c); err != nil {
 		return c, err
 	}
-	message := mails.SMSCode(code, s.Words, c.ExpiresAt.Sub(now)).About(string(c.Purpose), c.Customer.String(), hex.EncodeToString(c.Subject[:]))
+	message := mails.SMSCode(code, s.Words, c.ExpiresAt.Sub(now))
+	message = message.About(string(c.Purpose), c.Customer.String(), hex.EncodeToString(c.Subject[:]))
 	return c, a.Mails.Add(ctx, tx, s.Platform, s.Customer.VerifiedPhone(), message, now)
 }
 
