@@ -194,7 +194,7 @@ func (w *world) newIntent() *intent {
 		w.fund, w.fund, w.transferIn, w.transferOut, w.transferOut, w.justInTimeQuote, w.justInTimeQuote, w.accountQuote, w.walletQuote,
 		w.walletQuote, w.umaQuote, w.umaQuote,
 		w.execute, w.execute, w.execute, w.execute, w.authorize, w.authorize, w.authorize, w.justInTimeQuote,
-		w.pay, w.pay, w.pay, w.pay, w.deposit, w.umaPayment, w.umaPayment, w.invoicedPayment, w.approve, w.approve, w.approve,
+		w.pay, w.pay, w.pay, w.pay, w.deposit, w.umaPayment, w.invoicedPayment, w.approve, w.approve, w.approve,
 		w.cancelPayment, w.cancelPayment, w.assign, w.assign, w.assign, w.changePeriod, w.changePeriod,
 		w.agentTransferOut, w.agentTransferIn, w.agentQuote, w.agentExecute, w.agentExecute, w.agentExecute, w.decideAction, w.decideAction,
 	}
@@ -521,12 +521,14 @@ func (w *world) cancelPayment(i *intent, amount int64, in ident.InternalAccount,
 // pay pays for a quote: the right amount in time, or not. If there is none, it makes one.
 func (w *world) pay(i *intent, amount int64, in ident.InternalAccount, out ident.ExternalAccount) {
 	var payable []quote.Quote
+	outgoing := 0
 	for _, id := range w.quotesOf(i.platform) {
 		if q := w.quotes[id]; q.Reference != "" && (w.transactions[q.Transaction].State == transaction.Initial || w.chance(20)) {
 			payable = append(payable, q)
+			outgoing += choose(w.transactions[q.Transaction].Type == transaction.Outgoing, 1, 0)
 		}
 	}
-	if len(payable) == 0 || len(payable) < 3 && w.chance(2) {
+	if len(payable) == 0 || outgoing < 3 && w.chance(2) {
 		w.justInTimeQuote(i, amount, in, out)
 		return
 	}
@@ -542,10 +544,11 @@ func (w *world) pay(i *intent, amount int64, in ident.InternalAccount, out ident
 		}
 	}
 	r := transaction.Receipt{Reference: q.Reference, Amount: q.Pricing.Sent, Rail: w.transactions[q.Transaction].SourceRail}
-	switch w.random.IntN(6) {
-	case 0:
+	switch n := w.random.IntN(6); {
+	case w.exceedsLimit(w.transactions[q.Transaction]): // which are few
+	case n == 0:
 		r.Amount.Minor++
-	case 1:
+	case n == 1:
 		r.Reference = "nobody's"
 	}
 	w.receive(i, r, func(ctx context.Context, p *process, r transaction.Receipt) (transaction.Transaction, error) {
