@@ -4269,6 +4269,7 @@ CREATE TABLE uma_invoices (
     transaction_id uuid,
     expires_at timestamp with time zone NOT NULL,
     created_at timestamp with time zone NOT NULL,
+    asked_until timestamp with time zone,
     CONSTRAINT uma_invoice_positive CHECK ((amount > 0))
 );
 ALTER TABLE ONLY uma_invoices
@@ -4286,6 +4287,7 @@ GRANT SELECT,INSERT,DELETE ON TABLE uma_invoices TO causeway_service;
 GRANT UPDATE(content) ON TABLE uma_invoices TO causeway_service;
 GRANT UPDATE(sender_id) ON TABLE uma_invoices TO causeway_service;
 GRANT UPDATE(transaction_id) ON TABLE uma_invoices TO causeway_service;
+GRANT UPDATE(asked_until) ON TABLE uma_invoices TO causeway_service;
 
 CREATE TABLE uma_keys (
     platform_id uuid NOT NULL,

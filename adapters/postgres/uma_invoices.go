@@ -27,7 +27,8 @@ var umaInvoices = schema.New("uma_invoices", keyOfPlatform, func(k *uma.KeptInvo
 			}
 		}),
 		{Name: "receiver_id", Field: &k.To}, {Name: "sender_id", Field: &k.From}, {Name: "amount", Field: &k.Amount},
-		{Name: "currency", Field: &k.Currency}, {Name: "transaction_id", Field: &k.Payment}, {Name: "expires_at", Field: &k.ExpiresAt},
+		{Name: "currency", Field: &k.Currency}, {Name: "transaction_id", Field: &k.Payment}, {Name: "asked_until", Field: &k.AskedUntil},
+		{Name: "expires_at", Field: &k.ExpiresAt},
 		{Name: "created_at", Field: &k.CreatedAt},
 	}
 })
@@ -36,7 +37,7 @@ var (
 	// insertUMAInvoice returns the id of the row that has the invoice.
 	insertUMAInvoice = umaInvoices.Insert(`ON CONFLICT (platform_id, issuer, invoice_id)
 		DO UPDATE SET sender_id = coalesce(uma_invoices.sender_id, EXCLUDED.sender_id) RETURNING id`)
-	payUMAInvoice = umaInvoices.Update("sender_id", "transaction_id")
+	payUMAInvoice = umaInvoices.Update("sender_id", "transaction_id", "asked_until")
 )
 
 func noUMAInvoice(id ident.UMAInvoice) error {

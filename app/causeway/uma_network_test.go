@@ -45,6 +45,8 @@ type networkInvoice struct {
 	request ports.InvoiceRequest
 	owner   *umaSide
 	paidBy  uuid.UUID
+	// cancelled: it cannot be paid any more.
+	cancelled bool
 }
 
 // umaSide is one installation: a database, a production platform with a domain, and its use cases and UMA provider.
@@ -62,6 +64,8 @@ type umaSide struct {
 	down bool
 	// capture, if set, gets the next request, which fails.
 	capture *string
+	// beforeInvoice, if set, is called once, before the node makes an invoice.
+	beforeInvoice func()
 	// respond is the response of the platform's endpoint to a request for approval.
 	respond  int
 	requests []transaction.Transaction
@@ -170,6 +174,7 @@ func (s *umaSide) CancelInvoice(_ context.Context, id uuid.UUID) error {
 		if invoice.request.ID == id && invoice.paidBy != uuid.Nil {
 			return fault.New(fault.Conflict, "The invoice was paid.")
 		}
+		invoice.cancelled = invoice.cancelled || invoice.request.ID == id
 	}
 	return nil
 }
@@ -190,6 +195,13 @@ func (s *umaSide) channels() []rules.ChannelUse {
 
 // Invoice implements ports.Lightning.
 func (s *umaSide) Invoice(_ context.Context, request ports.InvoiceRequest) (ports.Invoice, error) {
+	s.mu.Lock()
+	before := s.beforeInvoice
+	s.beforeInvoice = nil
+	s.mu.Unlock()
+	if before != nil {
+		before()
+	}
 	s.network.mu.Lock()
 	defer s.network.mu.Unlock()
 	hash := sha256.Sum256(request.ID[:])
@@ -255,7 +267,7 @@ func (s *umaSide) payOne(ctx context.Context, p ports.Payout) ports.Outcome {
 	refused := ports.Outcome{Verdict: ports.Refused, Reason: transaction.LightningFailed, Accepted: true}
 	s.network.mu.Lock()
 	invoice := s.network.invoices[p.Account.Fields["invoice"]]
-	payable := invoice != nil && p.Transaction.DestinationRail == corridor.Lightning &&
+	payable := invoice != nil && !invoice.cancelled && p.Transaction.DestinationRail == corridor.Lightning &&
 		p.Transaction.Pricing.Received == invoice.request.Amount && s.Clock.Now().Before(invoice.ExpiresAt) &&
 		(invoice.paidBy == uuid.Nil || invoice.paidBy == p.Transaction.ID.UUID())
 	if payable {

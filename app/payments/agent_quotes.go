@@ -25,7 +25,7 @@ func (s *Service) CreateAgentQuote(ctx context.Context, caller platform.Principa
 		return quote.WithStatus{}, err
 	}
 	command.attempt = ident.NewAgentAttempt(s.IDs.New, s.Clock.Now())
-	return s.agentQuoteBatcher.Do(ctx, r.Platform, command)
+	return s.runQuote(ctx, s.agentQuoteBatcher, command)
 }
 
 // AgentQuote returns a quote that the agent has created, or QUOTE_NOT_FOUND.

@@ -55,8 +55,8 @@ type quoteCommand struct {
 	price   *prices.Price
 	answer  *uma.Answer
 	funding fundingInvoice
-	// umaInvoice is the id of the UMA invoice that the quote pays, at the provider of its receiver; zero for none.
-	umaInvoice uuid.UUID
+	// umaInvoice is the UMA invoice that the quote pays; zero for none.
+	umaInvoice uma.KeptInvoice
 	// settlement is how a payment from a wallet moves on its chain, or unsettled why none can.
 	settlement *wallet.Settlement
 	unsettled  error
@@ -92,11 +92,11 @@ func (s *Service) CreateQuote(ctx context.Context, r quote.Request, claim *ports
 		return quote.WithStatus{}, err
 	}
 	if !r.ExecuteImmediately {
-		return s.quoteBatcher.Do(ctx, r.Platform, command)
+		return s.runQuote(ctx, s.quoteBatcher, command)
 	}
 	// The execution saves the response of the request. If it fails, the quote expires.
 	command.idempotency = nil
-	created, err := s.quoteBatcher.Do(ctx, r.Platform, command)
+	created, err := s.runQuote(ctx, s.quoteBatcher, command)
 	if err != nil {
 		return quote.WithStatus{}, err
 	}
@@ -132,12 +132,23 @@ func (s *Service) newQuoteCommand(ctx context.Context, r quote.Request, claim *p
 		}
 		if receiver.UMA != nil && r.Destination.UMA != "" {
 			if err := s.requestInvoice(ctx, command); err != nil {
+				s.releaseUMAInvoice(ctx, command.umaInvoice)
 				return nil, err
 			}
 		}
 	}
 	s.requestFunding(ctx, command)
 	return command, nil
+}
+
+// runQuote creates a quote in a batch.
+func (s *Service) runQuote(ctx context.Context, batches *batch.Batcher[*quoteCommand, quote.WithStatus], c *quoteCommand) (
+	quote.WithStatus, error) {
+	created, err := batches.Do(ctx, c.request.Platform, c)
+	if err != nil {
+		s.releaseUMAInvoice(ctx, c.umaInvoice)
+	}
+	return created, err
 }
 
 func (s *Service) createQuoteBatch(ctx context.Context, commands []*quoteCommand) ([]batch.Result[quote.WithStatus], error) {
@@ -327,7 +338,7 @@ func (b *quoteWrites) claim(ctx context.Context, tx Tx, id ident.UMAInvoice, t t
 	if b.claims[id] {
 		return uma.Refuse(uma.InvalidInvoice, "the UMA invoice has a payment already")
 	}
-	err := claimUMAInvoice(ctx, tx, id, t, b.now)
+	_, err := claimUMAInvoice(ctx, tx, id, t, ident.Transaction{}, b.now)
 	if err == nil {
 		b.claims[id] = true
 	}

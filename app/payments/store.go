@@ -159,7 +159,7 @@ type Tx interface {
 	ReplaceFundingInstructions(ctx context.Context, accounts []account.Internal) ([]ident.InternalAccount, error)
 	// LockUMAInvoice returns an invoice, or NOT_FOUND, and locks it.
 	LockUMAInvoice(ctx context.Context, p ident.Platform, id ident.UMAInvoice) (uma.KeptInvoice, error)
-	// PayUMAInvoice stores the payment of a locked invoice, and who pays it.
+	// PayUMAInvoice stores the payment of a locked invoice, who pays it, and until when it is reserved for a quote.
 	PayUMAInvoice(ctx context.Context, k uma.KeptInvoice) error
 	// SaveWalletAuthorizations stores authorizations. They never change.
 	SaveWalletAuthorizations(ctx context.Context, authorizations []wallet.Authorization) error

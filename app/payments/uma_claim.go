@@ -16,29 +16,38 @@ import (
 )
 
 // claimUMAInvoice makes a payment that the unit of work creates the one of a UMA invoice. It locks the invoice, so of two payments one is
-// refused: another one is possible only after the last has ended in vain. The error is a uma.Refusal if it is not.
-func claimUMAInvoice(ctx context.Context, tx Tx, id ident.UMAInvoice, t transaction.Transaction, now time.Time) error {
+// refused: another one is possible only after the last has ended in vain. The error is a uma.Refusal if it is not. The last one ends with
+// it if it is that which is replaced, whose Lightning invoice was cancelled; zero for none.
+func claimUMAInvoice(ctx context.Context, tx Tx, id ident.UMAInvoice, t transaction.Transaction, replaced ident.Transaction,
+	now time.Time) (ended []transaction.Decision, err error) {
 	kept, err := tx.LockUMAInvoice(ctx, t.Platform, id)
 	if err != nil || kept.Payment == t.ID { // the unit of work runs again
-		return err
+		return nil, err
 	}
-	var last transaction.Status
+	var last transaction.Transaction
 	if !kept.Payment.IsZero() {
 		key := ports.TransactionKey{Platform: t.Platform, ID: kept.Payment}
 		locked, err := tx.LockTransactions(ctx, []ports.TransactionKey{key})
 		if err != nil {
-			return err
+			return nil, err
 		}
-		last = locked[key].State.Status
+		last = locked[key]
 	}
-	if err := kept.CheckUnpaid(last, now); err != nil {
-		return err
+	if last.ID == replaced && last.State == transaction.Initial {
+		d, err := last.ExpireEarly(now)
+		if err != nil {
+			return nil, err
+		}
+		ended, last = append(ended, d), d.Transaction
+	}
+	if t.Type == transaction.Outgoing {
+		kept.From, kept.AskedUntil = t.Customer, time.Time{} // the quote is that which was being made
+	}
+	if err := kept.CheckUnpaid(last.State.Status, now); err != nil {
+		return nil, err
 	}
 	kept.Payment = t.ID
-	if t.Type == transaction.Outgoing {
-		kept.From = t.Customer
-	}
-	return tx.PayUMAInvoice(ctx, kept)
+	return ended, tx.PayUMAInvoice(ctx, kept)
 }
 
 // asConflict returns CONFLICT for the refusal of a claim.
@@ -49,64 +58,133 @@ func asConflict(err error) error {
 	return err
 }
 
-// unpaidInvoice returns a UMA invoice of which a payment may begin. The error is a uma.Refusal if it may not.
-func (s *Service) unpaidInvoice(ctx context.Context, p ident.Platform, id ident.UMAInvoice) (uma.KeptInvoice, error) {
-	kept, err := s.Store.UMAInvoice(ctx, p, id)
-	if err != nil {
-		return kept, err
-	}
-	var last transaction.Transaction
-	if !kept.Payment.IsZero() {
+// umaInvoice returns a UMA invoice, with its last payment; the zero one if there is none.
+func (s *Service) umaInvoice(ctx context.Context, p ident.Platform, id ident.UMAInvoice) (
+	kept uma.KeptInvoice, last transaction.Transaction, err error) {
+	kept, err = s.Store.UMAInvoice(ctx, p, id)
+	if err == nil && !kept.Payment.IsZero() {
 		// An expired quote is deleted after a while.
-		if last, err = s.Store.Transaction(ctx, p, kept.Payment); err != nil && !fault.Is(err, fault.TransactionNotFound) {
-			return kept, err
+		if last, err = s.Store.Transaction(ctx, p, kept.Payment); fault.Is(err, fault.TransactionNotFound) {
+			err = nil
 		}
 	}
-	return kept, kept.CheckUnpaid(last.State.Status, s.Clock.Now())
+	return kept, last, err
+}
+
+// issuedInvoice is the UMA invoice that a pay request pays.
+type issuedInvoice struct {
+	id ident.UMAInvoice
+	// replaced is the payment whose place the new one takes; zero for none.
+	replaced ident.Transaction
 }
 
 // issuedInvoice returns the invoice that a pay request pays, which must ask for just that; the zero one if it pays none. A payment of it
-// that has lapsed before may have been paid all the same, without being reported yet: the node says so.
+// before that was not paid, or has lapsed, can be paid no longer then; the node says whether it was paid without being reported yet.
 func (s *Service) issuedInvoice(ctx context.Context, node ports.Lightning, to customer.Customer, in UMAPayRequest) (
-	uma.KeptInvoice, error) {
+	issued issuedInvoice, err error) {
 	if in.Invoice == uuid.Nil {
-		return uma.KeptInvoice{}, nil
+		return issued, nil
 	}
-	var id ident.UMAInvoice
-	id.SetUUID(in.Invoice)
-	kept, err := s.unpaidInvoice(ctx, to.Platform, id)
+	issued.id.SetUUID(in.Invoice)
+	kept, last, err := s.umaInvoice(ctx, to.Platform, issued.id)
 	if fault.Is(err, fault.NotFound) || err == nil && (kept.Receiver != in.Receiver || kept.To != to.ID) {
 		err = uma.Refuse(uma.InvalidInvoice, "there is no such UMA invoice")
 	}
+	now := s.Clock.Now()
 	if err == nil {
-		err = kept.CheckAsk(in.Ask, in.Sender, s.Clock.Now())
+		err = kept.CheckAsk(in.Ask, in.Sender, now)
+	}
+	if err == nil && uma.MayReplace(last, in.Sender, now) {
+		issued.replaced = last.ID
+	} else if err == nil {
+		err = kept.CheckUnpaid(last.State.Status, now)
 	}
 	if err == nil {
-		err = checkLapsed(ctx, node, kept)
+		err = cancelLast(ctx, node, kept.Payment)
 	}
-	return kept, err
+	return issued, err
 }
 
-// checkLapsed asks the node whether the last payment of an invoice has come after all.
-func checkLapsed(ctx context.Context, node ports.Lightning, kept uma.KeptInvoice) error {
-	if kept.Payment.IsZero() {
+// cancelLast makes the Lightning invoice of the last payment of a UMA invoice unpayable; zero for none. The error is a uma.Refusal if it
+// was paid, or the node cannot.
+func cancelLast(ctx context.Context, node ports.Lightning, last ident.Transaction) error {
+	if last.IsZero() {
 		return nil
 	}
-	err := node.CancelInvoice(ctx, kept.Payment.UUID())
+	err := node.CancelInvoice(ctx, last.UUID())
 	if fault.Is(err, fault.Conflict) {
-		err = uma.Refuse(uma.InvalidInvoice, "the UMA invoice was paid")
+		return uma.Refuse(uma.InvalidInvoice, "the UMA invoice was paid")
+	}
+	if f, is := fault.As(err); is && f.Code == fault.NotImplemented {
+		return uma.Refuse(uma.InvalidInvoice, "the UMA invoice has a payment already; another one is possible when that has expired")
 	}
 	return err
 }
 
-// quotedInvoice returns the id of the UMA invoice that a quote of a platform pays.
-func (s *Service) quotedInvoice(ctx context.Context, p ident.Platform, id ident.UMAInvoice) (uuid.UUID, error) {
-	kept, err := s.unpaidInvoice(ctx, p, id)
-	if err == nil && !kept.To.IsZero() && s.Lightning != nil { // other providers may have been asked to pay it too
+// checkNotReplaced cancels the Lightning invoice of a payment that another one of the same UMA invoice has replaced while it was made.
+func (s *Service) checkNotReplaced(ctx context.Context, node ports.Lightning, key ports.TransactionKey) error {
+	read, err := s.Store.TransactionsByKey(ctx, []ports.TransactionKey{key})
+	if err != nil || read[key].IncomingState() == transaction.AwaitingPayment {
+		return err
+	}
+	return errors.Join(uma.Refuse(uma.InvalidInvoice, "the UMA invoice was asked for again meanwhile"), cancelLast(ctx, node, key.ID))
+}
+
+// askTime is for how long a quote that is being made keeps others from its UMA invoice: longer than the other provider is asked.
+const askTime = time.Minute
+
+// quotedInvoice returns the UMA invoice that a quote of a platform pays. One of another provider is reserved for it, because each
+// quote asks that for a Lightning invoice, in place of the one before.
+func (s *Service) quotedInvoice(ctx context.Context, p ident.Platform, id ident.UMAInvoice) (uma.KeptInvoice, error) {
+	kept, last, err := s.umaInvoice(ctx, p, id)
+	if err == nil {
+		err = kept.CheckUnpaid(last.State.Status, s.Clock.Now())
+	}
+	asked := kept.Payment
+	switch {
+	case err != nil:
+	case kept.To.IsZero():
+		err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
+			if kept, err = tx.LockUMAInvoice(ctx, p, id); err != nil {
+				return err
+			}
+			now := s.Clock.Now()
+			if kept.Payment != asked { // another quote was faster
+				return uma.Refuse(uma.InvalidInvoice, "the UMA invoice has a payment already")
+			}
+			if err := kept.CheckUnpaid(last.State.Status, now); err != nil {
+				return err
+			}
+			kept.AskedUntil = now.Add(askTime)
+			return tx.PayUMAInvoice(ctx, kept)
+		})
+	case s.Lightning != nil: // other providers may have been asked to pay it too
 		var node ports.Lightning
 		if node, err = s.Lightning.LightningFor(ctx, p); err == nil {
-			err = checkLapsed(ctx, node, kept)
+			err = cancelLast(ctx, node, kept.Payment)
 		}
 	}
-	return kept.Invoice.ID, asConflict(err)
+	return kept, asConflict(err)
 }
+
+// releaseUMAInvoice lets other quotes have a UMA invoice whose quote has failed. Without it, that lasts for askTime.
+func (s *Service) releaseUMAInvoice(ctx context.Context, kept uma.KeptInvoice) {
+	if kept.AskedUntil.IsZero() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
+	defer cancel()
+	err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
+		now, err := tx.LockUMAInvoice(ctx, kept.Platform, kept.ID)
+		if err != nil || !now.AskedUntil.Equal(kept.AskedUntil) {
+			return err
+		}
+		now.AskedUntil = time.Time{}
+		return tx.PayUMAInvoice(ctx, now)
+	})
+	if err != nil {
+		s.Log.WithError(err).WithField("invoice", kept.ID.String()).Warn("a UMA invoice waits for a minute after a quote that has failed")
+	}
+}
+
+const releaseTimeout = 5 * time.Second

@@ -99,7 +99,10 @@ func (s *Service) InvoiceUMAPayment(ctx context.Context, on platform.Platform, i
 	if err != nil {
 		return UMAInvoice{}, err
 	}
-	created, err := s.createInvoiced(ctx, *to, incoming, issued.ID)
+	created, err := s.createInvoiced(ctx, *to, incoming, issued)
+	if err == nil { // its Lightning invoice may have been made since it was cancelled
+		err = cancelLast(ctx, node, issued.replaced)
+	}
 	if err != nil {
 		return UMAInvoice{}, err
 	}
@@ -116,6 +119,11 @@ func (s *Service) InvoiceUMAPayment(ctx context.Context, on platform.Platform, i
 	}
 	if err != nil {
 		return UMAInvoice{}, fmt.Errorf("issue the invoice of %s: %w", approved.ID, err)
+	}
+	if !issued.id.IsZero() {
+		if err := s.checkNotReplaced(ctx, node, transactionKey(approved)); err != nil {
+			return UMAInvoice{}, err
+		}
 	}
 	facts := to.Facts()
 	for name, fact := range approved.Approval.Receiver {
@@ -202,7 +210,7 @@ const invoiceGrace = 2 * time.Minute
 
 // createInvoiced stores the payment with its quote, the request for approval as its next step, and its end. It is the one of the UMA
 // invoice that is paid; zero for none.
-func (s *Service) createInvoiced(ctx context.Context, to customer.Customer, in quote.Incoming, paid ident.UMAInvoice) (
+func (s *Service) createInvoiced(ctx context.Context, to customer.Customer, in quote.Incoming, paid issuedInvoice) (
 	transaction.Transaction, error) {
 	var d transaction.Decision
 	var w work
@@ -227,8 +235,9 @@ func (s *Service) createInvoiced(ctx context.Context, to customer.Customer, in q
 			return err
 		}
 		d.Transaction.Trace = spans.Context(ctx)
-		if !paid.IsZero() {
-			if err := claimUMAInvoice(ctx, tx, paid, d.Transaction, w.Now); err != nil {
+		var ended []transaction.Decision
+		if !paid.id.IsZero() {
+			if ended, err = claimUMAInvoice(ctx, tx, paid.id, d.Transaction, paid.replaced, w.Now); err != nil {
 				return err
 			}
 		}
@@ -236,6 +245,9 @@ func (s *Service) createInvoiced(ctx context.Context, to customer.Customer, in q
 			return err
 		}
 		w.Create(d)
+		for _, e := range ended {
+			w.Update(e)
+		}
 		w.EnqueueAt(to.Platform, transaction.StepExpire, d.Transaction.ID.UUID(), d.Transaction.ExpiresAt.Add(invoiceGrace))
 		return w.Write(ctx, tx)
 	})

@@ -93,7 +93,7 @@ func newPayRequest(on platform.Platform, payer customer.Customer, c *quoteComman
 	facts := payer.Facts()
 	maps.Copy(facts, r.Payer)
 	request := ports.PayRequest{Transaction: c.transaction.ID, Payer: ports.UMAPayer{Platform: on, Address: payer.UMAAddress},
-		Receiver: r.Destination.UMA, To: to, Ask: ask, Invoice: c.umaInvoice,
+		Receiver: r.Destination.UMA, To: to, Ask: ask, Invoice: c.umaInvoice.Invoice.ID,
 		Facts: uma.FactsToState(facts, to.Wanted), Wanted: uma.RequiredFields(on.Currencies)}
 	if to.TravelRule {
 		request.TravelRule = facts

@@ -225,4 +225,39 @@ func TestKeptInvoice_IsPaidOnce(t *testing.T) {
 			t.Errorf("%q, later: %s", payment, later)
 		}
 	}
+	k.AskedUntil = noon.Add(time.Minute)
+	if k.CheckUnpaid("", noon) == nil || k.CheckUnpaid("", noon.Add(time.Minute)) != nil {
+		t.Error("a quote that is being made keeps others away for a minute")
+	}
+}
+
+func TestMayReplace(t *testing.T) {
+	t.Parallel()
+	// An approved payment that is not paid gives way to its own sender, and to everybody when its invoice has expired.
+	open := transaction.Transaction{Type: transaction.Incoming, State: transaction.Initial, ExpiresAt: noon.Add(time.Minute),
+		Approval: &transaction.Approval{ApprovedAt: noon}}
+	open.Source.UMA = "$ana@bank.test"
+	change := func(f func(*transaction.Transaction)) transaction.Transaction {
+		changed := open
+		f(&changed)
+		return changed
+	}
+	for what, test := range map[string]struct {
+		last   transaction.Transaction
+		sender string
+		now    time.Time
+		want   bool
+	}{
+		"the same sender":     {open, "$ana@bank.test", noon, true},
+		"another one":         {open, "$eve@bank.test", noon, false},
+		"another one, later":  {open, "$eve@bank.test", noon.Add(time.Minute), true},
+		"no payment":          {transaction.Transaction{}, "", noon, false},
+		"not approved":        {change(func(t *transaction.Transaction) { t.Approval = &transaction.Approval{} }), "$ana@bank.test", noon, false},
+		"paid":                {change(func(t *transaction.Transaction) { t.State.Status = transaction.Completed }), "$ana@bank.test", noon, false},
+		"of the own platform": {change(func(t *transaction.Transaction) { t.Type = transaction.Outgoing }), "$ana@bank.test", noon, false},
+	} {
+		if got := uma.MayReplace(test.last, test.sender, test.now); got != test.want {
+			t.Errorf("%s: %t", what, got)
+		}
+	}
 }

@@ -17,8 +17,10 @@ type KeptInvoice struct {
 	// To and From are the receiver and the sender if they are customers of the platform.
 	To, From ident.Customer
 	// Payment is the last payment of it; zero for none.
-	Payment   ident.Transaction
-	CreatedAt time.Time
+	Payment ident.Transaction
+	// AskedUntil is until when a quote that is being made is the only one; zero for no quote.
+	AskedUntil time.Time
+	CreatedAt  time.Time
 }
 
 // InvoiceStatus is the status of a UMA invoice.
@@ -60,7 +62,16 @@ func (k KeptInvoice) CheckUnpaid(payment transaction.Status, now time.Time) erro
 		return refuse(InvalidInvoice, "the UMA invoice has a payment already; another one is possible when that has failed or expired")
 	case InvoiceExpiredNow:
 		return refuse(InvoiceExpired, "the UMA invoice has expired")
-	default:
-		return nil
 	}
+	if k.AskedUntil.After(now) {
+		return refuse(InvalidInvoice, "another quote of the UMA invoice is being made")
+	}
+	return nil
+}
+
+// MayReplace reports whether a pay request of a sender may take the place of the last payment, once its Lightning invoice can no longer be
+// paid: the sender asks again, having no use for the first answer, or the payment has lapsed.
+func MayReplace(last transaction.Transaction, sender string, now time.Time) bool {
+	return last.Type == transaction.Incoming && last.IncomingState() == transaction.AwaitingPayment &&
+		(last.Source.UMA == sender || !last.ExpiresAt.After(now))
 }

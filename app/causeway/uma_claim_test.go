@@ -1,0 +1,185 @@
+package main
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"causeway/app/payments"
+	"causeway/app/receivers"
+	"causeway/core/fault"
+	"causeway/core/transaction"
+	rules "causeway/core/uma"
+)
+
+func TestUMAInvoice_RefusedQuoteLeavesItPayable(t *testing.T) {
+	t.Parallel()
+	// A quote that is refused after bo's provider has answered keeps nobody from the invoice: the next one is made at once, in place of
+	// that payment, whose Lightning invoice nobody can pay any more.
+	ana, bo := newUMASides(t)
+	dollars := ana.NewInternalAccount(ana.Customer.ID, "USD", 1_000_00)
+	made := bo.invoice(ana)
+	found, err := ana.lookUpInvoice(made.Text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bo.answerWith(func(path string, body []byte) []byte {
+		if strings.HasPrefix(path, "/uma/payreq/") {
+			return []byte(strings.Replace(string(body), `"amount":2500`, `"amount":2400`, 1))
+		}
+		return body
+	})
+	if _, err := ana.payments.CreateQuote(t.Context(), ana.payInvoice(dollars, found), nil); !fault.Is(err, fault.PayreqRequestFailed) {
+		t.Fatalf("a changed answer: %v", err)
+	}
+	bo.answerWith(nil)
+	refused := bo.incoming()[0]
+	bo.wantInvoice(made.Invoice.ID, rules.InvoiceProcessing)
+	ana.wantInvoice(made.Invoice.ID, rules.InvoicePending)
+
+	second, err := ana.payments.CreateQuote(t.Context(), ana.payInvoice(dollars, found), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ended := bo.waitFor(refused.ID, transaction.Failed); ended.State.Reason != transaction.QuoteExpired {
+		t.Errorf("the first one: %+v", ended.State)
+	}
+	if cancelled := ana.network.cancelled(); cancelled != 1 {
+		t.Errorf("%d Lightning invoices are cancelled", cancelled)
+	}
+	if _, err := ana.payments.ExecuteQuote(t.Context(), ana.Platform.ID, second.Quote.ID, nil); err != nil {
+		t.Fatal(err)
+	}
+	ana.waitFor(second.Quote.Transaction, transaction.Completed)
+	for _, side := range []*umaSide{ana, bo} {
+		side.wantInvoice(made.Invoice.ID, rules.InvoicePaid)
+		side.wantExplained()
+	}
+	if paid := ana.network.paid(); paid != 1 {
+		t.Errorf("%d payments", paid)
+	}
+}
+
+func TestUMAInvoice_PayRequestsReplaceEachOther(t *testing.T) {
+	t.Parallel()
+	// Who asks again gets another Lightning invoice, and the one before is cancelled. Somebody else does not, until that has expired, and
+	// nobody when it was paid. A payment that is replaced while its Lightning invoice is made has none.
+	_, bo := newUMASides(t)
+	made := bo.invoice(nil)
+	request := func(sender string) (payments.UMAInvoice, error) {
+		return bo.payments.InvoiceUMAPayment(t.Context(), bo.Platform, payments.UMAPayRequest{Sender: sender,
+			Receiver: bo.Customer.UMAAddress, Ask: rules.Ask{Currency: "EUR", Amount: 25_00}, Facts: map[string]string{"FULL_NAME": "Ana"},
+			Invoice: made.Invoice.ID})
+	}
+	wantRefused := func(what string, err error) {
+		t.Helper()
+		if refused, is := errors.AsType[*rules.Refusal](err); !is || refused.Reason != rules.InvalidInvoice {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	first, err := request("$ana@bank.test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = request("$eve@bank.test")
+	wantRefused("somebody else", err)
+
+	second, err := request("$ana@bank.test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bo.waitFor(first.Transaction, transaction.Failed)
+
+	var inner payments.UMAInvoice
+	bo.mu.Lock()
+	bo.beforeInvoice = func() { inner, err = request("$ana@bank.test") }
+	bo.mu.Unlock()
+	_, outer := request("$ana@bank.test")
+	wantRefused("replaced meanwhile", outer)
+	if err != nil || inner.Invoice.Request == "" {
+		t.Fatalf("%+v, %v", inner, err)
+	}
+	bo.waitFor(second.Transaction, transaction.Failed)
+	if open := len(bo.network.invoices) - bo.network.cancelled(); open != 1 {
+		t.Errorf("%d Lightning invoices can be paid", open)
+	}
+
+	bo.Clock.Advance(inner.Invoice.ExpiresAt.Sub(bo.Clock.Now()))
+	last, err := request("$eve@bank.test")
+	if err != nil {
+		t.Fatalf("somebody else, after it has expired: %v", err)
+	}
+	bo.network.receive(t, last.Invoice.Request)
+	bo.waitFor(last.Transaction, transaction.Completed)
+	_, err = request("$eve@bank.test")
+	wantRefused("after it was paid", err)
+	if status := bo.wantInvoice(made.Invoice.ID, rules.InvoicePaid); status.Payment != last.Transaction {
+		t.Errorf("%+v", status)
+	}
+	bo.wantExplained()
+}
+
+func TestUMAInvoice_QuoteThatIsMadeKeepsOthersAway(t *testing.T) {
+	t.Parallel()
+	// While the other provider is asked for the Lightning invoice of a quote, no second quote asks it too. If the process is killed then,
+	// the next quote is possible after a minute.
+	ana, bo := newUMASides(t)
+	dollars := ana.NewInternalAccount(ana.Customer.ID, "USD", 1_000_00)
+	made := bo.invoice(ana)
+	found, err := ana.lookUpInvoice(made.Text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	create := func(found receivers.LookupResult) error {
+		_, err := ana.payments.CreateQuote(t.Context(), ana.payInvoice(dollars, found), nil)
+		return err
+	}
+	bo.mu.Lock()
+	bo.beforeInvoice = func() { err = create(found) }
+	bo.mu.Unlock()
+	if first := create(found); first != nil || !fault.Is(err, fault.Conflict) {
+		t.Errorf("%v, and meanwhile %v", first, err)
+	}
+	if len(bo.incoming()) != 1 {
+		t.Errorf("bo's provider was asked %d times", len(bo.incoming()))
+	}
+
+	other := bo.invoice(ana)
+	if found, err = ana.lookUpInvoice(other.Text); err != nil {
+		t.Fatal(err)
+	}
+	// As a process leaves it that is killed.
+	err = ana.Exec(`UPDATE uma_invoices SET asked_until = '` + ana.Clock.Now().Add(time.Minute).Format(time.RFC3339Nano) +
+		`' WHERE transaction_id IS NULL`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := create(found); !fault.Is(err, fault.Conflict) {
+		t.Errorf("reserved: %v", err)
+	}
+	ana.Clock.Advance(time.Minute)
+	bo.Clock.Advance(time.Minute)
+	if err := create(found); err != nil {
+		t.Errorf("a minute later: %v", err)
+	}
+}
+
+// answerWith changes the answers of this provider; nil for none.
+func (s *umaSide) answerWith(change func(path string, body []byte) []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.change = change
+}
+
+// cancelled returns how many invoices were cancelled.
+func (n *lightningNetwork) cancelled() (count int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, invoice := range n.invoices {
+		if invoice.cancelled {
+			count++
+		}
+	}
+	return count
+}
