@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
 	"causeway/adapters/postgres/sealed"
@@ -90,11 +91,10 @@ func (db *DB) UMAInvoices(ctx context.Context, p ident.Platform, f ports.UMAInvo
 }
 
 // CountUMAInvoices uses uma_invoices_by_sender.
-func (db *DB) CountUMAInvoices(ctx context.Context, p ident.Platform, from ident.Customer, now time.Time, most int) (int, error) {
-	counted, err := queryValues[int](ctx, db.read, `SELECT count(*) FROM (SELECT FROM uma_invoices
-		WHERE platform_id = $1 AND sender_id = $2 AND expires_at > $3 LIMIT $4) AS open`, p, from, now, most)
-	if err != nil {
-		return 0, err
-	}
-	return counted[0], nil
+func (u *Unit) CountUMAInvoices(ctx context.Context, p ident.Platform, from ident.Customer, issuer string, now time.Time, most int) (
+	byOne, all int, err error) {
+	err = u.query(ctx, `SELECT count(*) FILTER (WHERE issuer = $3), count(*) FROM (SELECT issuer FROM uma_invoices
+		WHERE platform_id = $1 AND sender_id = $2 AND receiver_id IS NULL AND transaction_id IS NULL AND expires_at > $4 LIMIT $5) AS asked`,
+		[]any{p, from, issuer, now, most}, func(rows pgx.Rows) error { return rows.Scan(&byOne, &all) })
+	return byOne, all, err
 }

@@ -156,7 +156,7 @@ func TestUMAInvoice_IsPaidOnce(t *testing.T) {
 func TestUMAInvoice_Refused(t *testing.T) {
 	t.Parallel()
 	// What is expired, changed, signed by somebody else, for somebody else or of nobody is not taken, and not paid. One that is sent
-	// again stays one, and nobody is asked for more than a hundred.
+	// again stays one, and a provider asks nobody for more than twenty, and all together for more than 500.
 	ana, bo := newUMASides(t)
 	dollars := ana.NewInternalAccount(ana.Customer.ID, "USD", 1_000_00)
 	now := ana.Clock.Now()
@@ -191,6 +191,7 @@ func TestUMAInvoice_Refused(t *testing.T) {
 		status     int
 	}{
 		"no invoice":     {"uma1qqq", "INVALID_INVOICE", 400},
+		"too long":       {write(signing, func(i *rules.Invoice) { i.ExpiresAt = now.Add(31 * 24 * time.Hour) }), "INVALID_INVOICE", 400},
 		"another key":    {write(key, same), "INVALID_SIGNATURE", 401},
 		"expired":        {write(signing, func(i *rules.Invoice) { i.ExpiresAt = now }), "INVOICE_EXPIRED", 400},
 		"no sender":      {write(signing, func(i *rules.Invoice) { i.Sender = "" }), "INVALID_INVOICE", 400},
@@ -202,7 +203,7 @@ func TestUMAInvoice_Refused(t *testing.T) {
 		if status, body := push(test.text); status != test.status || !strings.Contains(body, test.code) {
 			t.Errorf("%s: %d %s", what, status, body)
 		}
-		if what == "unknown sender" || what == "no sender" {
+		if what == "unknown sender" || what == "no sender" || what == "too long" {
 			continue
 		}
 		if _, err := ana.lookUpInvoice(test.text); !fault.Is(err, fault.InvalidReceiver) {
@@ -222,14 +223,31 @@ func TestUMAInvoice_Refused(t *testing.T) {
 	if kept := ana.QueryStrings(`SELECT count(*)::text FROM uma_invoices`); kept[0] != "1" {
 		t.Errorf("%s invoices are kept", kept[0])
 	}
-	err = ana.Exec(`INSERT INTO uma_invoices SELECT platform_id, gen_random_uuid(), issuer, gen_random_uuid(), content, receiver_id, sender_id, amount,
-		currency, NULL, expires_at, created_at FROM uma_invoices, generate_series(1, 99)`)
-	if err != nil {
+	multiply := func(issuer string, n int) {
+		t.Helper()
+		err := ana.Exec(`INSERT INTO uma_invoices SELECT platform_id, gen_random_uuid(), ` + issuer + `, gen_random_uuid(), content, receiver_id,
+			sender_id, amount, currency, NULL, expires_at, created_at FROM (SELECT * FROM uma_invoices LIMIT 1) AS one, generate_series(1, ` +
+			strconv.Itoa(n) + `) AS i`)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	refused := func(what string) {
+		t.Helper()
+		if status, body := push(write(signing, same)); status != 403 || !strings.Contains(body, "VELOCITY_LIMIT_EXCEEDED") {
+			t.Errorf("%s: %d %s", what, status, body)
+		}
+	}
+	multiply("issuer", 19)
+	refused("the twenty-first of a provider")
+	if err := ana.Exec(`DELETE FROM uma_invoices WHERE id <> (SELECT id FROM uma_invoices LIMIT 1)`); err != nil {
 		t.Fatal(err)
 	}
-	if status, body := push(write(signing, same)); status != 403 || !strings.Contains(body, "VELOCITY_LIMIT_EXCEEDED") {
-		t.Errorf("the hundred and first: %d %s", status, body)
+	multiply("'p' || i || '.test'", 498)
+	if status, body := push(write(signing, same)); status != 200 { // another provider does not keep it away
+		t.Errorf("the five hundredth: %d %s", status, body)
 	}
+	refused("one more")
 
 	// A pay request for an invoice that was not issued, or for another amount, has no invoice.
 	text := write(signing, same)

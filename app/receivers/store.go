@@ -29,8 +29,6 @@ type Store interface {
 	// UMAInvoiceOf returns an invoice by the domain of the provider that has issued it, and its id there; false for none.
 	UMAInvoiceOf(ctx context.Context, p ident.Platform, issuer string, id uuid.UUID) (uma.KeptInvoice, bool, error)
 	UMAInvoices(ctx context.Context, p ident.Platform, f ports.UMAInvoiceFilter) (ports.Page[uma.KeptInvoice], error)
-	// CountUMAInvoices returns how many invoices a customer is asked to pay that have not expired. It counts to most.
-	CountUMAInvoices(ctx context.Context, p ident.Platform, from ident.Customer, now time.Time, most int) (int, error)
 	// TransactionsByKey returns transactions without their payment instructions.
 	TransactionsByKey(ctx context.Context, keys []ports.TransactionKey) (map[ports.TransactionKey]transaction.Transaction, error)
 }
@@ -41,5 +39,11 @@ type Tx interface {
 	CreateLookup(ctx context.Context, l quote.Lookup) error
 	// AddUMAInvoice stores an invoice, unless it is stored already, and returns its id. It adds the sender to one that has none.
 	AddUMAInvoice(ctx context.Context, k uma.KeptInvoice) (ident.UMAInvoice, error)
+	// LockCustomer returns a customer, or USER_NOT_FOUND, and locks it.
+	LockCustomer(ctx context.Context, p ident.Platform, id ident.Customer) (customer.Customer, error)
+	// CountUMAInvoices returns how many invoices a customer is asked to pay, by one provider and by all, that have not expired and of which
+	// there was no payment. It counts to most.
+	CountUMAInvoices(ctx context.Context, p ident.Platform, from ident.Customer, issuer string, now time.Time, most int) (
+		byOne, all int, err error)
 	SaveResponse(ctx context.Context, request *ports.IdempotentRequest, result any, err error) error
 }

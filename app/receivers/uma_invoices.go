@@ -23,8 +23,9 @@ const (
 	defaultInvoiceTime = 24 * time.Hour
 	maxInvoiceTime     = 30 * 24 * time.Hour
 	minInvoiceTime     = time.Minute
-	// maxAsked is how many invoices other providers may ask a customer to pay at a time.
-	maxAsked = 100
+	// maxAsked is how many unpaid invoices other providers may ask a customer to pay at a time, and maxAskedByOne one of them. They expire
+	// within maxInvoiceTime.
+	maxAsked, maxAskedByOne = 500, 20
 )
 
 // UMAInvoiceRequest asks for an invoice that pays a customer.
@@ -175,6 +176,9 @@ func (s *Service) TakeUMAInvoice(ctx context.Context, on platform.Platform, i um
 	if err := i.CheckPayable(now); err != nil {
 		return err
 	}
+	if i.ExpiresAt.After(now.Add(maxInvoiceTime)) {
+		return uma.Refuse(uma.InvalidInvoice, "the UMA invoice expires more than 30 days ahead")
+	}
 	from, err := s.customerByUMA(ctx, on.ID, i.Sender)
 	if err != nil {
 		return err
@@ -185,16 +189,19 @@ func (s *Service) TakeUMAInvoice(ctx context.Context, on platform.Platform, i um
 	if _, kept, err := s.Store.UMAInvoiceOf(ctx, on.ID, i.Issuer(), i.ID); err != nil || kept {
 		return err
 	}
-	asked, err := s.Store.CountUMAInvoices(ctx, on.ID, from.ID, now, maxAsked)
-	if err != nil {
-		return err
-	}
-	if asked >= maxAsked {
-		return uma.Refuse(uma.LimitExceeded, "the sender is asked to pay too many invoices already; try again when some have expired")
-	}
 	kept := uma.KeptInvoice{ID: ident.NewUMAInvoice(s.IDs.New, now), Platform: on.ID, Invoice: i, Text: text, From: from.ID, CreatedAt: now}
 	return ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
-		_, err := tx.AddUMAInvoice(ctx, kept)
+		if _, err := tx.LockCustomer(ctx, on.ID, from.ID); err != nil { // so that each is counted
+			return err
+		}
+		byOne, all, err := tx.CountUMAInvoices(ctx, on.ID, from.ID, i.Issuer(), now, maxAsked)
+		if err != nil {
+			return err
+		}
+		if byOne >= maxAskedByOne || all >= maxAsked {
+			return uma.Refuse(uma.LimitExceeded, "the sender is asked to pay too many invoices already; try again when some are paid or expired")
+		}
+		_, err = tx.AddUMAInvoice(ctx, kept)
 		return err
 	})
 }
