@@ -342,6 +342,11 @@ func (s *exampleRecorder) recordUMAPayment(ana string, _ externalAccounts) {
 	s.awaitEventAbout("OUTGOING_PAYMENT.COMPLETED", quote.text("transactionId"))
 	invoice := s.record("createUmaInvoice", "", "/uma-invoices", fmt.Sprintf(
 		`{"customerId": %q, "amount": 2500, "currency": "USD", "senderUmaAddress": %q}`, ana, jo)).wantStatus(201).text("id")
+	bo := s.callUnrecorded("POST", "/customers", `{"customerType": "INDIVIDUAL", "platformCustomerId": "bo-of-invoices", "region": "US", "fullName": "Bo Berg",
+		"birthDate": "1985-03-04", "umaAddress": "$bo.invoices@uma.example.com"}`).wantStatus(201)
+	asked := s.callUnrecorded("POST", "/uma-invoices", fmt.Sprintf(`{"customerId": %q, "amount": 2500, "currency": "USD", "senderUmaAddress": %q}`, ana,
+		bo.text("umaAddress"))).wantStatus(201).text("id")
+	s.recordWebhook("umaInvoice", "", s.awaitEventAbout("UMA_INVOICE.RECEIVED", asked), "")
 	s.record("getUmaInvoice", "", "/uma-invoices/"+invoice, "").wantStatus(200)
 	s.record("listUmaInvoices", "", "/uma-invoices?receiverCustomerId="+ana, "").wantStatus(200)
 	s.record("estimateCryptoWithdrawalFee", "", "/crypto/estimate-withdrawal-fee", fmt.Sprintf(`{

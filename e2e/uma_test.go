@@ -185,6 +185,9 @@ func TestUMA_InvoicesAndLightningAddress(t *testing.T) {
 	ana, bo := newUMAEnvs(t)
 	made := bo.post("/uma-invoices", object{"customerId": bo.customer, "amount": 25_00, "currency": "EUR",
 		"senderUmaAddress": ana.address}).wantStatus(201)
+	eventually(t, "the invoice is delivered", func() bool {
+		return bo.get("/uma-invoices/"+made.text("id")).wantStatus(200).text("delivery.status") == "DELIVERED"
+	})
 	shown := ana.get("/uma-invoices?senderCustomerId=" + ana.customer).wantStatus(200)
 	shown.wantValues(map[string]any{"data.0.invoice": made.text("invoice"), "data.0.status": "PENDING"})
 	ana.restart()
@@ -198,8 +201,11 @@ func TestUMA_InvoicesAndLightningAddress(t *testing.T) {
 	if got := bo.held() - before; got != 25_00 {
 		t.Errorf("bo has received %d", got)
 	}
-	bo.post("/uma-invoices", object{"customerId": bo.customer, "amount": 25_00, "currency": "EUR",
-		"senderUmaAddress": "$eve@bank.test"}).wantError(424, "PAYREQ_REQUEST_FAILED") // nobody there
+	nobody := bo.post("/uma-invoices", object{"customerId": bo.customer, "amount": 25_00, "currency": "EUR",
+		"senderUmaAddress": "$eve@bank.test"}).wantStatus(201).text("id")
+	eventually(t, "the provider of ana refuses it", func() bool {
+		return bo.get("/uma-invoices/"+nobody).wantStatus(200).text("delivery.status") == "REFUSED"
+	})
 
 	get := func(path string) (status int, answer map[string]any) {
 		request, err := http.NewRequest(http.MethodGet, bo.proxy.URL+path, http.NoBody)

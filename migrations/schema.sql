@@ -4270,8 +4270,12 @@ CREATE TABLE uma_invoices (
     expires_at timestamp with time zone NOT NULL,
     created_at timestamp with time zone NOT NULL,
     asked_until timestamp with time zone,
+    delivery text DEFAULT ''::text NOT NULL,
+    delivery_reason text DEFAULT ''::text NOT NULL,
     CONSTRAINT uma_invoice_positive CHECK ((amount > 0))
 );
+ALTER TABLE uma_invoices
+    ADD CONSTRAINT uma_invoice_delivery CHECK ((delivery = ANY (ARRAY[''::text, 'SENDING'::text, 'DELIVERED'::text, 'REFUSED'::text]))) NOT VALID;
 ALTER TABLE ONLY uma_invoices
     ADD CONSTRAINT uma_invoice_once UNIQUE (platform_id, issuer, invoice_id);
 ALTER TABLE ONLY uma_invoices
@@ -4288,6 +4292,8 @@ GRANT UPDATE(content) ON TABLE uma_invoices TO causeway_service;
 GRANT UPDATE(sender_id) ON TABLE uma_invoices TO causeway_service;
 GRANT UPDATE(transaction_id) ON TABLE uma_invoices TO causeway_service;
 GRANT UPDATE(asked_until) ON TABLE uma_invoices TO causeway_service;
+GRANT UPDATE(delivery) ON TABLE uma_invoices TO causeway_service;
+GRANT UPDATE(delivery_reason) ON TABLE uma_invoices TO causeway_service;
 
 CREATE TABLE uma_keys (
     platform_id uuid NOT NULL,

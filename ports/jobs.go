@@ -47,6 +47,9 @@ const StepCheckIdentity transaction.Step = "check-identity"
 // StepCheckLiveness asks the identity provider whether the owner of a wallet was present. Its subjects are the account and the challenge.
 const StepCheckLiveness transaction.Step = "check-liveness"
 
+// StepSendUMAInvoice sends a UMA invoice to the provider of its sender. Its subject is the invoice.
+const StepSendUMAInvoice transaction.Step = "send-uma-invoice"
+
 // Jobs hands out due jobs to any number of processes.
 type Jobs interface {
 	// DueSteps returns those of the steps of which a job is due. It leases none.

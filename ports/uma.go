@@ -29,9 +29,12 @@ type UMAStore interface {
 
 // UMAInvoices signs the UMA invoices of platforms, and reads those of other providers. Its calls move no money.
 type UMAInvoices interface {
-	// IssueInvoice returns the signed text of an invoice of a platform. If it names a sender at another provider, it is sent there first:
-	// PAYREQ_REQUEST_FAILED if that provider does not take it. NOT_IMPLEMENTED if the platform cannot be paid.
-	IssueInvoice(ctx context.Context, on platform.Platform, i uma.Invoice) (string, error)
+	// IssueInvoice returns the signed text of an invoice of a platform, and whether it is to be sent to the provider of its sender.
+	// INVALID_RECEIVER if payments with that are not allowed, NOT_IMPLEMENTED if the platform cannot be paid.
+	IssueInvoice(ctx context.Context, on platform.Platform, i uma.Invoice) (text string, send bool, err error)
+	// SendInvoice sends an issued invoice to the provider of its sender, which takes it once, however often it is sent. The error is a
+	// uma.Refusal if that provider does not take it; others may be temporary.
+	SendInvoice(ctx context.Context, k uma.KeptInvoice) error
 	// CheckInvoice returns an error unless an invoice is signed by the provider of its receiver, with which payments are exchanged.
 	CheckInvoice(ctx context.Context, on platform.Platform, i uma.SignedInvoice) error
 }

@@ -107,6 +107,8 @@ func subjectsText(j ports.Job) string {
 		first = "file " + first
 	case ports.StepWriteExport:
 		first = "export " + first
+	case ports.StepSendUMAInvoice:
+		first = "UMAInvoice:" + first
 	case ports.StepSendMail:
 		first = "mail " + first
 	case ports.StepSendSMS:

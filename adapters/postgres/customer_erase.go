@@ -59,6 +59,8 @@ const (
 		UNION ALL SELECT platform_id, id FROM internal_accounts WHERE platform_id = $1 AND ` + internalOwner + ` = $2
 		UNION ALL SELECT platform_id, id FROM verifications WHERE platform_id = $1 AND customer_id = $2
 		UNION ALL SELECT platform_id, id FROM agent_actions WHERE platform_id = $1 AND customer_id = $2 AND (status <> 'APPROVED' OR decided_by IS NOT NULL)
+		UNION ALL SELECT platform_id, id FROM uma_invoices WHERE platform_id = $1 AND receiver_id = $2
+		UNION ALL SELECT platform_id, id FROM uma_invoices WHERE platform_id = $1 AND sender_id = $2
 		UNION ALL SELECT platform_id, id FROM invitations WHERE platform_id = $1 AND inviter_id = $2
 		UNION ALL SELECT platform_id, id FROM invitations WHERE invitee_platform_id = $1 AND invitee_id = $2)
 	SELECT e.* FROM subjects s` + eventsOfSubject + `

@@ -29,6 +29,7 @@ var umaInvoices = schema.New("uma_invoices", keyOfPlatform, func(k *uma.KeptInvo
 		}),
 		{Name: "receiver_id", Field: &k.To}, {Name: "sender_id", Field: &k.From}, {Name: "amount", Field: &k.Amount},
 		{Name: "currency", Field: &k.Currency}, {Name: "transaction_id", Field: &k.Payment}, {Name: "asked_until", Field: &k.AskedUntil},
+		{Name: "delivery", Field: &k.Delivery.Status}, {Name: "delivery_reason", Field: &k.Delivery.Reason},
 		{Name: "expires_at", Field: &k.ExpiresAt},
 		{Name: "created_at", Field: &k.CreatedAt},
 	}
@@ -38,7 +39,8 @@ var (
 	// insertUMAInvoice returns the id of the row that has the invoice.
 	insertUMAInvoice = umaInvoices.Insert(`ON CONFLICT (platform_id, issuer, invoice_id)
 		DO UPDATE SET sender_id = coalesce(uma_invoices.sender_id, EXCLUDED.sender_id) RETURNING id`)
-	payUMAInvoice = umaInvoices.Update("sender_id", "transaction_id", "asked_until")
+	payUMAInvoice     = umaInvoices.Update("sender_id", "transaction_id", "asked_until")
+	deliverUMAInvoice = umaInvoices.Update("delivery", "delivery_reason")
 )
 
 func noUMAInvoice(id ident.UMAInvoice) error {
@@ -66,6 +68,11 @@ func (u *Unit) LockUMAInvoice(ctx context.Context, p ident.Platform, id ident.UM
 // PayUMAInvoice uses the primary key.
 func (u *Unit) PayUMAInvoice(ctx context.Context, k uma.KeptInvoice) error {
 	return writeNow(ctx, u, payUMAInvoice, k, nil)
+}
+
+// DeliverUMAInvoice uses the primary key.
+func (u *Unit) DeliverUMAInvoice(ctx context.Context, k uma.KeptInvoice) error {
+	return writeNow(ctx, u, deliverUMAInvoice, k, nil)
 }
 
 // UMAInvoice uses the primary key.

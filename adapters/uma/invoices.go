@@ -3,6 +3,7 @@ package uma
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -37,29 +38,26 @@ func payURL(on platform.Platform, address string) string {
 }
 
 // IssueInvoice implements ports.UMAInvoices.
-func (p *Provider) IssueInvoice(ctx context.Context, on platform.Platform, i uma.Invoice) (string, error) {
+func (p *Provider) IssueInvoice(ctx context.Context, on platform.Platform, i uma.Invoice) (text string, send bool, err error) {
 	if err := p.Settles(on.ID); err != nil {
-		return "", err
+		return "", false, err
 	}
 	_, sender := customer.SplitUMAAddress(i.Sender)
 	elsewhere := i.Sender != "" && sender != on.UMADomain
 	if elsewhere && !p.Policy.Allows(sender) {
-		return "", fault.New(fault.InvalidReceiver, "Payments with the provider %s are not allowed.", sender)
+		return "", false, fault.New(fault.InvalidReceiver, "Payments with the provider %s are not allowed.", sender)
 	}
 	ring, err := p.ring(ctx, on.ID)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	active, _, _ := ring.Active(p.Clock.Now())
 	i.Callback = payURL(on, i.Receiver) + "?" + url.Values{invoiceParameter: {i.ID.String()}}.Encode()
-	text, err := i.Encode(func(signed string) string { return uma.Sign(active.Signing, signed) })
+	text, err = i.Encode(func(signed string) string { return uma.Sign(active.Signing, signed) })
 	if err != nil {
-		return "", fault.New(fault.QuoteRequestFailed, "No UMA invoice can be made: %s.", err)
+		return "", false, fault.New(fault.QuoteRequestFailed, "No UMA invoice can be made: %s.", err)
 	}
-	if elsewhere && on.Environment == platform.Production {
-		err = asFault(p.sendInvoice(ctx, sender, text), fault.PayreqRequestFailed, "The provider "+sender+" does not take the invoice: %s.")
-	}
-	return text, err
+	return text, elsewhere && on.Environment == platform.Production, nil
 }
 
 const (
@@ -67,31 +65,49 @@ const (
 	invoiceRequestTimeout = 8 * time.Second
 )
 
-// sendInvoice sends an invoice to the provider of its sender, which asks the sender to pay it.
-func (p *Provider) sendInvoice(ctx context.Context, domain, text string) error {
+// SendInvoice implements ports.UMAInvoices.
+func (p *Provider) SendInvoice(ctx context.Context, k uma.KeptInvoice) error {
+	_, domain := customer.SplitUMAAddress(k.Sender)
+	if !p.Policy.Allows(domain) {
+		return uma.Refuse(uma.CounterpartyNotAllowed, "payments with "+domain+" are not allowed")
+	}
 	answer, err := p.Client.get(ctx, "https://"+domain+configurationPath, configurationTimeout)
 	if err != nil {
+		return err
+	}
+	if err := answer.check("the configuration of " + domain); err != nil {
 		return err
 	}
 	var configuration struct {
 		RequestEndpoint string `json:"uma_request_endpoint"`
 	}
-	if answer.status != http.StatusOK || json.Unmarshal(answer.body, &configuration) != nil || configuration.RequestEndpoint == "" {
-		return fmt.Errorf("its configuration names no uma_request_endpoint (status %d)", answer.status)
+	if json.Unmarshal(answer.body, &configuration) != nil || configuration.RequestEndpoint == "" {
+		return uma.Refuse(uma.InvalidInvoice, "the configuration of "+domain+" names no uma_request_endpoint")
 	}
-	body, err := json.Marshal(invoiceRequest{text})
+	body, err := json.Marshal(invoiceRequest{k.Text})
 	if err != nil {
 		return err
 	}
 	if answer, err = p.Client.post(ctx, configuration.RequestEndpoint, body, invoiceRequestTimeout); err != nil {
 		return err
 	}
-	if answer.status < 200 || answer.status > 299 {
-		var refused failure
-		_ = json.Unmarshal(answer.body, &refused) // without a reason, there is the status
-		return fmt.Errorf("the answer has the status %d %.100s %.300q", answer.status, refused.Code, refused.Reason)
+	return answer.check("the answer")
+}
+
+// check returns an error for a status that is none of success: a uma.Refusal, unless it may be another one later.
+func (r response) check(what string) error {
+	if r.status >= 200 && r.status <= 299 {
+		return nil
 	}
-	return nil
+	var refused failure
+	_ = json.Unmarshal(r.body, &refused) // without a reason, there is the status
+	text := fmt.Sprintf("%s has the status %d %.100s %.200q", what, r.status, refused.Code, refused.Reason)
+	switch {
+	case r.status == http.StatusRequestTimeout, r.status == http.StatusTooManyRequests,
+		r.status >= 500 && r.status != http.StatusNotImplemented:
+		return errors.New(text)
+	}
+	return uma.Refuse(uma.InvalidInvoice, text)
 }
 
 // CheckInvoice implements ports.UMAInvoices.

@@ -304,7 +304,7 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 		Statements: a.db, Received: a.db, Ledger: a.db.Finance(), CallAgain: a.payments.CallAgain})
 	a.receivers = receivers.New(receivers.Config{
 		Store: a.db, Counterparties: counterparties, Invoices: a.uma, Prices: quotePrices, Clock: systemClock{},
-		IDs: idGenerator})
+		IDs: idGenerator, Jobs: due, Log: log, JobRetry: a.retryPolicy(), JobMetrics: a.jobMetrics})
 	a.accounting = shared.accountingWith(marketRates)
 	a.treasury = shared.Treasury()
 	a.receivables = shared.Receivables()
@@ -363,6 +363,7 @@ func (a *app) run(ctx context.Context, listener net.Listener, workers bool) erro
 		running.Go(func() { a.imports.Run(workerCtx) })
 		running.Go(func() { a.verifications.Run(workerCtx) })
 		running.Go(func() { a.accounts.Run(workerCtx) })
+		running.Go(func() { a.receivers.Run(workerCtx) })
 		running.Go(func() { a.screening.Run(workerCtx) })
 		running.Go(func() { a.documents.Run(workerCtx) })
 		running.Go(func() { a.exportFiles.Run(workerCtx) })

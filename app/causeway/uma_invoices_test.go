@@ -28,10 +28,15 @@ import (
 // invoice issues an invoice of 25.00 for the customer of this side, to the customer of another one, or to anybody.
 func (s *umaSide) invoice(from *umaSide) receivers.UMAInvoice {
 	s.t.Helper()
-	request := receivers.UMAInvoiceRequest{To: s.Customer.ID, Amount: 25_00, Currency: s.Platform.Currencies[0].Code}
-	if from != nil {
-		request.Sender = from.Customer.UMAAddress
+	if from == nil {
+		return s.invoiceTo("")
 	}
+	return s.invoiceTo(from.Customer.UMAAddress)
+}
+
+func (s *umaSide) invoiceTo(sender string) receivers.UMAInvoice {
+	s.t.Helper()
+	request := receivers.UMAInvoiceRequest{To: s.Customer.ID, Amount: 25_00, Currency: s.Platform.Currencies[0].Code, Sender: sender}
 	made, err := s.receivers.CreateUMAInvoice(s.t.Context(), s.Platform.ID, request, nil)
 	if err != nil {
 		s.t.Fatal(err)
@@ -77,6 +82,7 @@ func TestUMAInvoice_IsPaidOnce(t *testing.T) {
 	made := bo.invoice(ana)
 	id := made.Invoice.ID
 	bo.wantInvoice(id, rules.InvoicePending)
+	bo.waitForDelivery(made, rules.DeliveryDelivered)
 	if asked := ana.wantInvoice(id, rules.InvoicePending); asked.From != ana.Customer.ID || asked.Text != made.Text || asked.Amount != 25_00 ||
 		asked.Currency != "EUR" || asked.Receiver != bo.Customer.UMAAddress {
 		t.Errorf("ana is asked for %+v", asked)

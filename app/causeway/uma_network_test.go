@@ -62,6 +62,8 @@ type umaSide struct {
 	change func(path string, body []byte) []byte
 	// down: the provider does not answer.
 	down bool
+	// lost is a path at which its answers are lost.
+	lost string
 	// capture, if set, gets the next request, which fails.
 	capture *string
 	// beforeInvoice, if set, is called once, before the node makes an invoice.
@@ -120,20 +122,21 @@ func newUMASide(t *testing.T, network *lightningNetwork, domain string, hosts te
 		Chains: env.Chain, Custody: env.Custody, Prices: quotePrices, Counterparties: others, Approvals: side, Lightning: side,
 		Clock: env.Clock, IDs: env.IDs, Log: env.Log, Batches: batch.Options{Timeout: time.Minute}})
 	side.receivers = receivers.New(receivers.Config{Store: env.Store, Counterparties: others, Invoices: side.provider, Prices: quotePrices,
-		Clock: env.Clock, IDs: env.IDs})
+		Clock: env.Clock, IDs: env.IDs, Jobs: env.Store, Log: env.Log})
 	routes := http.NewServeMux()
 	server := uma.Server{Provider: side.provider, Receivers: side.receivers, Payments: side.payments}
 	server.Register(func(method, pattern string, h http.Handler) { routes.Handle(method+" "+pattern, h) },
 		func(h http.Handler) http.Handler { return h }, func(h http.Handler) http.Handler { return h })
 	side.handler = routes
 	env.Run(side.payments.Run)
+	env.Run(side.receivers.Run)
 	return side
 }
 
 // serve answers as the provider does, unless the test changes that.
 func (s *umaSide) serve(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
-	down, change, capture := s.down, s.change, s.capture
+	down, lost, change, capture := s.down, s.lost, s.change, s.capture
 	s.mu.Unlock()
 	if down {
 		panic(http.ErrAbortHandler)
@@ -145,6 +148,9 @@ func (s *umaSide) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	recorder := httptest.NewRecorder()
 	s.handler.ServeHTTP(recorder, r)
+	if r.URL.Path == lost {
+		panic(http.ErrAbortHandler)
+	}
 	body := recorder.Body.Bytes()
 	if change != nil {
 		body = change(r.URL.Path, body)

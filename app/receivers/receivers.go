@@ -5,6 +5,9 @@
 package receivers
 
 import (
+	"github.com/sirupsen/logrus"
+
+	"causeway/app/internal/jobs"
 	"causeway/app/internal/prices"
 	"causeway/core/fault"
 	"causeway/core/platform"
@@ -19,13 +22,25 @@ type Config struct {
 	Prices         *prices.Prices
 	Clock          ports.Clock
 	IDs            ports.IDs
+	// Jobs, Log, JobRetry and JobMetrics are for invoices that are sent to other providers. JobMetrics may be nil.
+	Jobs       ports.Jobs
+	Log        *logrus.Entry
+	JobRetry   jobs.RetryPolicy
+	JobMetrics jobs.Metrics
 }
 
 // Service is the use cases.
-type Service struct{ Config }
+type Service struct {
+	Config
+	workers *jobs.Workers
+}
 
 // New returns the use cases.
-func New(c Config) *Service { return &Service{c} }
+func New(c Config) *Service {
+	s := &Service{Config: c}
+	s.workers = s.newWorkers()
+	return s
+}
 
 // counterparties returns the directory of people at other providers. NOT_IMPLEMENTED if the
 // environment has none.

@@ -8,6 +8,7 @@ import (
 
 	"causeway/core/account"
 	"causeway/core/customer"
+	"causeway/core/event"
 	"causeway/core/ident"
 	"causeway/core/platform"
 	"causeway/core/quote"
@@ -45,5 +46,10 @@ type Tx interface {
 	// there was no payment. It counts to most.
 	CountUMAInvoices(ctx context.Context, p ident.Platform, from ident.Customer, issuer string, now time.Time, most int) (
 		byOne, all int, err error)
+	// DeliverUMAInvoice stores what became of the delivery of an invoice.
+	DeliverUMAInvoice(ctx context.Context, k uma.KeptInvoice) error
+	AddJobs(ctx context.Context, jobs []ports.Job) error
+	FinishJobs(ctx context.Context, jobs []ports.Job) error
+	Emit(ctx context.Context, events []event.Event) error
 	SaveResponse(ctx context.Context, request *ports.IdempotentRequest, result any, err error) error
 }

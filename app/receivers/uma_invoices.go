@@ -9,6 +9,7 @@ import (
 
 	"causeway/core/corridor"
 	"causeway/core/customer"
+	"causeway/core/event"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -46,7 +47,7 @@ type UMAInvoice struct {
 }
 
 // CreateUMAInvoice issues an invoice that pays a customer once. Faults: INVALID_INPUT, USER_NOT_FOUND, USER_NOT_READY, CUSTOMER_DELETED,
-// INVALID_CURRENCY, AMOUNT_OUT_OF_RANGE, SELF_PAYMENT, INVALID_RECEIVER, PAYREQ_REQUEST_FAILED, NOT_IMPLEMENTED.
+// INVALID_CURRENCY, AMOUNT_OUT_OF_RANGE, SELF_PAYMENT, INVALID_RECEIVER, NOT_IMPLEMENTED.
 func (s *Service) CreateUMAInvoice(ctx context.Context, p ident.Platform, r UMAInvoiceRequest,
 	claim *ports.IdempotentRequest) (UMAInvoice, error) {
 	to, err := s.Store.Customer(ctx, p, r.To)
@@ -78,16 +79,37 @@ func (s *Service) CreateUMAInvoice(ctx context.Context, p ident.Platform, r UMAI
 			kept.From = from.ID
 		}
 	}
-	if kept.Text, err = s.Invoices.IssueInvoice(ctx, on, kept.Invoice); err != nil {
+	text, send, err := s.Invoices.IssueInvoice(ctx, on, kept.Invoice)
+	if err != nil {
 		return UMAInvoice{}, err
+	}
+	kept.Text = text
+	if send {
+		kept.Delivery.Status = uma.DeliverySending
 	}
 	result := UMAInvoice{kept, uma.InvoicePending}
 	return result, ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		if _, err := tx.AddUMAInvoice(ctx, kept); err != nil {
 			return err
 		}
+		if send {
+			if err := tx.AddJobs(ctx, []ports.Job{s.sendJob(kept, now)}); err != nil {
+				return err
+			}
+		}
+		if !kept.From.IsZero() {
+			if err := s.emit(ctx, tx, event.UMAInvoiceReceived, result, now); err != nil {
+				return err
+			}
+		}
 		return tx.SaveResponse(ctx, claim, result, nil)
 	})
+}
+
+// emit emits an event about an invoice.
+func (s *Service) emit(ctx context.Context, tx Tx, name string, i UMAInvoice, now time.Time) error {
+	return tx.Emit(ctx, []event.Event{{ID: ident.NewWebhook(s.IDs.New, now), Platform: i.Platform, Type: event.UMAInvoice, Name: name,
+		Subject: i.KeptInvoice.ID.UUID(), OccurredAt: now, Resource: i}})
 }
 
 // check returns the request with its sender in stored form and its expiry, or a fault.
@@ -201,8 +223,10 @@ func (s *Service) TakeUMAInvoice(ctx context.Context, on platform.Platform, i um
 		if byOne >= maxAskedByOne || all >= maxAsked {
 			return uma.Refuse(uma.LimitExceeded, "the sender is asked to pay too many invoices already; try again when some are paid or expired")
 		}
-		_, err = tx.AddUMAInvoice(ctx, kept)
-		return err
+		if added, err := tx.AddUMAInvoice(ctx, kept); err != nil || added != kept.ID { // another request has added it
+			return err
+		}
+		return s.emit(ctx, tx, event.UMAInvoiceReceived, UMAInvoice{kept, uma.InvoicePending}, now)
 	})
 }
 

@@ -166,6 +166,12 @@ const (
 	ReceivableCollected  = "RECEIVABLE.COLLECTED"
 	ReceivableWrittenOff = "RECEIVABLE.WRITTEN_OFF"
 
+	UMAInvoice Type = "UMA_INVOICE"
+
+	// UMAInvoiceReceived: a customer is asked to pay. UMAInvoiceRefused: the provider of the sender does not take the request.
+	UMAInvoiceReceived = "UMA_INVOICE.RECEIVED"
+	UMAInvoiceRefused  = "UMA_INVOICE.REFUSED"
+
 	Test Type = "TEST"
 
 	TestSent = "TEST"

@@ -1,6 +1,7 @@
 package uma
 
 import (
+	"strings"
 	"time"
 
 	"causeway/core/ident"
@@ -20,7 +21,42 @@ type KeptInvoice struct {
 	Payment ident.Transaction
 	// AskedUntil is until when a quote that is being made is the only one; zero for no quote.
 	AskedUntil time.Time
+	Delivery   Delivery
 	CreatedAt  time.Time
+}
+
+// Delivery is what became of an issued invoice that is sent to the provider of its sender; zero for others.
+type Delivery struct {
+	Status DeliveryStatus
+	// Reason says why that provider does not take it.
+	Reason string
+}
+
+// DeliveryStatus is the status of a delivery.
+type DeliveryStatus string
+
+// The statuses of a delivery.
+const (
+	DeliverySending   DeliveryStatus = "SENDING"
+	DeliveryDelivered DeliveryStatus = "DELIVERED"
+	DeliveryRefused   DeliveryStatus = "REFUSED"
+)
+
+// RefusedDelivery returns the delivery of an invoice that the provider of its sender does not take.
+func RefusedDelivery(reason string) Delivery {
+	return Delivery{DeliveryRefused, strings.ToValidUTF8(reason[:min(len(reason), maxDeliveryReason)], "")}
+}
+
+// maxDeliveryReason is the longest reason of a delivery, in bytes.
+const maxDeliveryReason = 400
+
+const minSendPause, maxSendPause = 30 * time.Second, time.Hour
+
+// SendAgain returns when an invoice is sent again whose provider was not reached: after as long as it has been tried, at most an hour. It
+// returns false if it has expired by then.
+func (k KeptInvoice) SendAgain(now time.Time) (time.Time, bool) {
+	next := now.Add(min(max(now.Sub(k.CreatedAt), minSendPause), maxSendPause))
+	return next, next.Before(k.ExpiresAt)
 }
 
 // InvoiceStatus is the status of a UMA invoice.

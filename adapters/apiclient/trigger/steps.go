@@ -88,6 +88,24 @@ func (r *run) funded(amount int) (string, error) {
 	return account, err
 }
 
+// askForMoney creates a UMA invoice of a new customer for another one.
+func (r *run) askForMoney() error {
+	payer, err := r.customer("Bo Berg")
+	if err != nil {
+		return err
+	}
+	receiver, err := r.customer("Ana Silva")
+	if err != nil {
+		return err
+	}
+	d, err := r.get("/customers/" + payer)
+	if err == nil {
+		_, err = r.post("/uma-invoices", object{"customerId": receiver, "amount": 2_500, "currency": "USD",
+			"senderUmaAddress": d.text("umaAddress")})
+	}
+	return err
+}
+
 // pulled pulls money from the bank account of a new customer, and returns the transfer.
 func (r *run) pulled(end string) (document, error) {
 	customer, err := r.customer("Ana Silva")

@@ -134,6 +134,9 @@ var triggers = map[string]Trigger{
 		})
 	}},
 
+	"UMA_INVOICE.RECEIVED": {Does: "lets a customer ask another one for money", run: (*run).askForMoney},
+	"UMA_INVOICE.REFUSED":  {Never: "a sandbox sends no invoices to other providers"},
+
 	"RECEIVABLE.OPENED": {Does: "takes a collection back", run: func(r *run) error { _, err := r.owed(); return err }},
 	"RECEIVABLE.COLLECTED": {Does: "takes a collection back whose money is still there", run: func(r *run) error {
 		transfer, err := r.pulled("good")

@@ -10,6 +10,7 @@ import (
 	httpapi "causeway/adapters/http"
 	"causeway/app/customers"
 	"causeway/app/payments"
+	"causeway/app/receivers"
 	"causeway/core/account"
 	"causeway/core/customer"
 	"causeway/core/event"
@@ -71,6 +72,11 @@ type ledgerProposalWebhook struct {
 type receivableWebhook struct {
 	BaseWebhook
 	Receivable ReceivableBody `json:"receivable" doc:"Receivable after the event, as GET returns it, without its changes."`
+}
+
+type umaInvoiceWebhook struct {
+	BaseWebhook
+	UMAInvoice umaInvoiceBody `json:"umaInvoice" doc:"Invoice after the event, as GET returns it."`
 }
 
 type invitationClaimedWebhook struct {
@@ -318,6 +324,13 @@ var webhookKinds = []webhookKind{
 			"Events of one receivable are sent in order.",
 		func(base BaseWebhook, _ event.Event, r receivable.Receivable) receivableWebhook {
 			return receivableWebhook{base, renderReceivable(r)}
+		}),
+	eventsOf(event.UMAInvoice, []string{event.UMAInvoiceReceived, event.UMAInvoiceRefused},
+		"umaInvoice", "Receive events of UMA invoices",
+		"RECEIVED is sent when one of your customers is asked to pay an invoice, by another provider or by a customer of yours. Nothing is paid "+
+			"by itself. REFUSED is sent when an invoice of yours names a sender whose provider does not take it. A payment has its own events.",
+		func(base BaseWebhook, _ event.Event, i receivers.UMAInvoice) umaInvoiceWebhook {
+			return umaInvoiceWebhook{base, renderUMAInvoice(i)}
 		}),
 	eventsOf(event.Test, []string{event.TestSent},
 		"test", "Receive test events",

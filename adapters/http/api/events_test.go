@@ -9,6 +9,7 @@ import (
 
 	"causeway/adapters/http/api"
 	"causeway/app/payments"
+	"causeway/app/receivers"
 	"causeway/core/account"
 	"causeway/core/customer"
 	"causeway/core/event"
@@ -43,6 +44,7 @@ func TestEvents_RenderEveryKind(t *testing.T) {
 		event.LedgerAsset:           {treasury.Overdraft{}, "ledgerAsset"},
 		event.LedgerProposal:        {proposal.Proposal{}, "proposal"},
 		event.Receivable:            {receivable.Receivable{}, "receivable"},
+		event.UMAInvoice:            {receivers.UMAInvoice{}, "umaInvoice"},
 		event.Test:                  {},
 	}
 	if len(resources) != len(api.Events) {

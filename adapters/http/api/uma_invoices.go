@@ -24,7 +24,7 @@ type umaInvoiceRequest struct {
 	CustomerID       httpapi.ID[ident.Customer] `json:"customerId" doc:"Id of the customer who is paid."`
 	Amount           httpapi.Minor              `json:"amount" minimum:"1" maximum:"9000000000000000" doc:"Amount that the customer receives, in the smallest unit of the currency." example:"2500"`
 	Currency         httpapi.Currency           `json:"currency" doc:"Currency that the customer receives." example:"USD"`
-	SenderUMAAddress string                     `json:"senderUmaAddress,omitempty" maxLength:"320" doc:"UMA address of who is asked to pay. The invoice is sent to that provider. Omit it if anybody may pay." example:"$bo@bank.example"`
+	SenderUMAAddress string                     `json:"senderUmaAddress,omitempty" maxLength:"320" doc:"UMA address of who is asked to pay. If that is at another provider, the invoice is sent there. Omit it if anybody may pay." example:"$bo@bank.example"`
 	ExpiresAt        *httpapi.Time              `json:"expiresAt,omitempty" doc:"Time from which the invoice can no longer be paid, from a minute to 30 days ahead. Default: a day."`
 }
 
@@ -38,12 +38,22 @@ type umaInvoiceBody struct {
 	SenderCustomerID   httpapi.ID[ident.Customer]    `json:"senderCustomerId,omitzero" doc:"Id of your customer who is asked to pay, or has a quote."`
 	Amount             currencyAmount                `json:"amount" doc:"Amount that is received."`
 	TransactionID      httpapi.ID[ident.Transaction] `json:"transactionId,omitzero" doc:"Id of its last payment."`
+	Delivery           *umaInvoiceDelivery           `json:"delivery,omitempty" doc:"What became of an invoice of yours that is sent to the provider of its sender. Omitted for others."`
 	ExpiresAt          httpapi.Time                  `json:"expiresAt" doc:"Time from which it can no longer be paid."`
 	CreatedAt          httpapi.Time                  `json:"createdAt" doc:"Time the invoice was issued or arrived here."`
 }
 
+type umaInvoiceDelivery struct {
+	Status string `json:"status" enum:"SENDING,DELIVERED,REFUSED" doc:"Status. SENDING: it is sent until that provider has answered. DELIVERED: that provider asks its customer to pay. REFUSED: that provider does not take it, or was not reached before the invoice expired."`
+	Reason string `json:"reason,omitempty" doc:"Why it was refused." example:"the answer has the status 404 USER_NOT_FOUND"`
+}
+
 func renderUMAInvoice(i receivers.UMAInvoice) umaInvoiceBody {
-	return umaInvoiceBody{ID: httpapi.NewID(i.KeptInvoice.ID), Invoice: i.Text, Status: string(i.Status), ReceiverUMAAddress: i.Receiver,
+	var delivery *umaInvoiceDelivery
+	if i.Delivery.Status != "" {
+		delivery = &umaInvoiceDelivery{string(i.Delivery.Status), i.Delivery.Reason}
+	}
+	return umaInvoiceBody{Delivery: delivery, ID: httpapi.NewID(i.KeptInvoice.ID), Invoice: i.Text, Status: string(i.Status), ReceiverUMAAddress: i.Receiver,
 		SenderUMAAddress: i.Sender, ReceiverCustomerID: httpapi.NewID(i.To), SenderCustomerID: httpapi.NewID(i.From),
 		Amount: renderAmount(money.Amount{Minor: i.Amount, Currency: i.Currency}), TransactionID: httpapi.NewID(i.Payment),
 		ExpiresAt: httpapi.NewTime(i.ExpiresAt), CreatedAt: httpapi.NewTime(i.CreatedAt)}
@@ -56,10 +66,10 @@ func registerUMAInvoices(a *httpapi.API, service UMAInvoices) {
 		Status: 201,
 		Description: "Creates a signed request for a payment to a customer, which anybody with a UMA address can pay once, or only the sender " +
 			"that it names. Give the payer the `invoice`, as a link or a QR code. If it names a sender at another provider, it is sent there, and " +
-			"that provider asks the sender; if that provider does not take it, there is no invoice. The payment is an incoming one, which needs " +
-			"your approval as any other.\n\nIn the sandbox, customers of your platform can pay it.",
+			"that provider asks the sender: `delivery` says whether it does. The payment is an incoming one, which needs your approval as any " +
+			"other.\n\nIn the sandbox, customers of your platform can pay it.",
 		Errors: []fault.Code{fault.UserNotFound, fault.UserNotReady, fault.CustomerDeleted, fault.InvalidCurrency, fault.AmountOutOfRange,
-			fault.SelfPayment, fault.InvalidReceiver, fault.QuoteRequestFailed, fault.PayreqRequestFailed, fault.NotImplemented},
+			fault.SelfPayment, fault.InvalidReceiver, fault.QuoteRequestFailed, fault.NotImplemented},
 	}, func(ctx context.Context, call httpapi.Call, in *createInput) (receivers.UMAInvoice, error) {
 		r := receivers.UMAInvoiceRequest{To: in.Body.CustomerID.Value, Amount: int64(in.Body.Amount), Currency: money.Currency(in.Body.Currency),
 			Sender: in.Body.SenderUMAAddress}
