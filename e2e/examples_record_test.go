@@ -221,7 +221,7 @@ func (s *exampleRecorder) awaitEventAbout(event, about string) delivery {
 			d.text("verification.id") == about || d.text("agentAction.id") == about || d.text("customer.id") == about ||
 			d.text("invitation.code") == about ||
 			d.text("safeguardingReport.day") == about || d.text("proposal.id") == about || d.text("ledgerAsset.account") == about ||
-			d.text("receivable.id") == about)
+			d.text("receivable.id") == about || d.text("umaInvoice.id") == about)
 	})
 }
 

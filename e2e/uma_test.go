@@ -224,9 +224,9 @@ func TestUMA_InvoicesAndLightningAddress(t *testing.T) {
 	if status, _ := get("/.well-known/lnurlp/bo"); status != 404 { // the platform requires the payer's name
 		t.Errorf("with a required name: %d", status)
 	}
-	bo.patch("/config", object{"supportedCurrencies": []any{
+	bo.patch("/config", object{"lightningAddressesEnabled": true, "supportedCurrencies": []any{
 		object{"currencyCode": "EUR", "minAmount": 100, "maxAmount": 1_000_000_00, "enabledTransactionTypes": []any{"OUTGOING", "INCOMING"},
-			"requiredCounterpartyFields": []any{}}}}).wantStatus(200)
+			"requiredCounterpartyFields": []any{}}}}).wantStatus(200).wantValues(map[string]any{"lightningAddressesEnabled": true})
 	status, found := get("/.well-known/lnurlp/bo")
 	if status != 200 || found["tag"] != "payRequest" {
 		t.Fatalf("%d %v", status, found)

@@ -8,3 +8,6 @@ ALTER TABLE uma_invoices ADD COLUMN asked_until timestamptz, ADD COLUMN delivery
     ADD COLUMN delivery_reason text NOT NULL DEFAULT '';
 ALTER TABLE uma_invoices ADD CONSTRAINT uma_invoice_delivery CHECK (delivery IN ('', 'SENDING', 'DELIVERED', 'REFUSED')) NOT VALID;
 GRANT UPDATE (asked_until, delivery, delivery_reason) ON uma_invoices TO causeway_service;
+
+-- Whether wallets that say nothing about their owners may pay customers.
+ALTER TABLE platforms ADD COLUMN lightning_addresses boolean NOT NULL DEFAULT false;

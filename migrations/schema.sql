@@ -2712,6 +2712,7 @@ CREATE TABLE platforms (
     sca_regions text[],
     sca_payments_since timestamp with time zone,
     sca_exemptions text[] DEFAULT '{}'::text[] NOT NULL,
+    lightning_addresses boolean DEFAULT false NOT NULL,
     CONSTRAINT platform_environment_known CHECK ((environment = ANY (ARRAY['SANDBOX'::text, 'PRODUCTION'::text]))),
     CONSTRAINT platform_sca_exemptions_known CHECK ((sca_exemptions <@ '{TRUSTED_BENEFICIARY,LOW_VALUE}'::text[])),
     CONSTRAINT platform_webhook_signatures_known CHECK (((webhook_signatures <@ '{ECDSA_P256_SHA256,HMAC_SHA256,ED25519}'::text[]) AND (cardinality(webhook_signatures) > 0)))

@@ -27,7 +27,7 @@ var platforms = schema.New("platforms", []string{"id"}, func(p *platform.Platfor
 				p.WebhookSignatures, _ = platform.ParseWebhookSignatures(names)
 				return nil
 			})},
-		{Name: "invitation_url", Field: &p.InvitationURL},
+		{Name: "invitation_url", Field: &p.InvitationURL}, {Name: "lightning_addresses", Field: &p.LightningAddresses},
 		{Name: "currencies", Type: "jsonb", Field: jsonList(&p.Currencies, newPlatformCurrencyColumn, platformCurrencyColumn.settings)},
 		{Name: "kyc_redirect_origins", Type: "text[]", Field: schema.Array(&p.KYCRedirectOrigins)},
 		{Name: "embedded_wallets", Type: "jsonb", Field: schema.JSON(
@@ -56,7 +56,7 @@ var (
 	insertPlatform = platforms.Insert("")
 	updatePlatform = platforms.Update("regulated", "uma_domain", "webhook_endpoint", "webhook_signatures", "currencies",
 		"kyc_redirect_origins",
-		"invitation_url", "embedded_wallets", "fee_configs", "sca_regions", "sca_payments_since", "sca_exemptions", "updated_at")
+		"invitation_url", "lightning_addresses", "embedded_wallets", "fee_configs", "sca_regions", "sca_payments_since", "sca_exemptions", "updated_at")
 	closePlatform = platforms.Update("closed_at", "successor_id", "webhook_endpoint", "updated_at")
 )
 

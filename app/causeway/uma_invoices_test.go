@@ -327,6 +327,7 @@ func TestLNURL_WalletPaysAnAddress(t *testing.T) {
 	// A wallet without UMA pays bo by Lightning address: in bitcoin, for which nothing about the payer is required, also fractions of a
 	// satoshi. Who requires something, does not exist, or rejects the payment gives no invoice.
 	ana, bo := newUMASides(t, func(p *platform.Platform) {
+		p.LightningAddresses = true
 		if p.UMADomain == "pay.test" {
 			p.Currencies = append(p.Currencies, platform.Currency{Code: "BTC", MinAmount: 1, MaxAmount: 1_000_000, Directions: []string{"INCOMING"}})
 		}

@@ -54,9 +54,12 @@ func noReceiver() error { return uma.Refuse(uma.UserNotFound, "there is no such 
 
 // LightningReceiver returns the customer of a platform as a receiver of payments of wallets, which state nothing about their owners: in
 // bitcoin if the customer receives it, else in the first currency for which nothing about the payer is required. The error is a
-// uma.Refusal, also if there is no such currency, or a fault.
+// uma.Refusal, also if there is no such currency, or the platform takes no such payments, or a fault.
 func (s *Service) LightningReceiver(ctx context.Context, on platform.Platform, address string) (UMAReceiver, error) {
 	receiver := UMAReceiver{Address: strings.ToLower(address)}
+	if !on.LightningAddresses {
+		return receiver, noReceiver()
+	}
 	err := s.eachReceived(ctx, on, address, func(settings platform.Currency, terms uma.Currency, minSats, maxSats int64) {
 		required := slices.ContainsFunc(settings.RequiredCounterpartyFields, func(f platform.CounterpartyField) bool { return f.Mandatory })
 		if !required && (receiver.Currencies == nil || terms.Code == money.BTC) {

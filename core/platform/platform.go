@@ -27,9 +27,11 @@ type Platform struct {
 	WebhookEndpoint string
 	// InvitationURL is the page for invitations, without a slash at the end: the code of an invitation
 	// follows it. It may be empty.
-	InvitationURL     string
-	WebhookSignatures WebhookSignatures
-	Currencies        []Currency
+	InvitationURL string
+	// LightningAddresses: wallets that say nothing about their owners may pay the customers, by Lightning address.
+	LightningAddresses bool
+	WebhookSignatures  WebhookSignatures
+	Currencies         []Currency
 	// KYCRedirectOrigins are the origins to which customers may return from the pages of their
 	// verification; if there are none, they do not return.
 	KYCRedirectOrigins []string
@@ -125,6 +127,7 @@ type Change struct {
 	// AllowPrivateWebhooks is whether WebhookEndpoint of a sandbox platform may have a private address.
 	AllowPrivateWebhooks bool
 	InvitationURL        *string
+	LightningAddresses   *bool
 	// WebhookSignatures are names of signatures.
 	WebhookSignatures *[]string
 	Currencies        *[]Currency
@@ -153,6 +156,9 @@ func (p Platform) Apply(c Change, now time.Time) (Platform, bool, error) {
 		}
 		newEndpoint = *c.WebhookEndpoint != "" && *c.WebhookEndpoint != p.WebhookEndpoint
 		next.WebhookEndpoint = *c.WebhookEndpoint
+	}
+	if c.LightningAddresses != nil {
+		next.LightningAddresses = *c.LightningAddresses
 	}
 	if c.InvitationURL != nil {
 		next.InvitationURL = strings.TrimSuffix(*c.InvitationURL, "/")

@@ -39,6 +39,7 @@ type platformConfigBody struct {
 	KYCRedirectOrigins              []string                   `json:"kycRedirectOrigins,omitempty" doc:"Origins to which a customer may return from a verification link (redirectUri). Omitted if there are none: then a link of a production platform cannot have a redirectUri, and one of a sandbox platform any." example:"[\"https://example.com\"]"`
 	EmbeddedWallets                 *embeddedWalletConfig      `json:"embeddedWalletConfig,omitempty" doc:"Settings for the embedded wallets of customers. Omitted if none are set: then the defaults hold."`
 	FeeConfigs                      []feeConfig                `json:"feeConfigs,omitempty" doc:"Fees that you charge beside those of the service, at most one for each type and currency. Omitted if there are none."`
+	LightningAddresses              bool                       `json:"lightningAddressesEnabled,omitempty" doc:"Whether wallets that say nothing about their owners may pay your customers, by Lightning address. Omitted if they may not."`
 	IsRegulatedFinancialInstitution bool                       `json:"isRegulatedFinancialInstitution" doc:"Whether the platform verifies its customers itself. Only the operator of the service can change it."`
 	CreatedAt                       httpapi.Time               `json:"createdAt" doc:"Time the platform was created."`
 	UpdatedAt                       httpapi.Time               `json:"updatedAt" doc:"Time of the last change."`
@@ -97,7 +98,7 @@ func (customerInfoFieldName) Schema(huma.Registry) *huma.Schema {
 func renderPlatformConfig(p platform.Platform) platformConfigBody {
 	body := platformConfigBody{
 		ID: httpapi.NewID(p.ID), UMADomain: p.UMADomain, ProxyUMASubdomain: p.UMASubdomain, WebhookEndpoint: p.WebhookEndpoint,
-		InvitationURL:       p.InvitationURL,
+		InvitationURL: p.InvitationURL, LightningAddresses: p.LightningAddresses,
 		SupportedCurrencies: make([]platformCurrencyConfig, len(p.Currencies)), KYCRedirectOrigins: p.KYCRedirectOrigins,
 		EmbeddedWallets: renderWallets(p), IsRegulatedFinancialInstitution: p.Regulated,
 		CreatedAt: httpapi.NewTime(p.CreatedAt), UpdatedAt: httpapi.NewTime(p.UpdatedAt),
@@ -130,6 +131,7 @@ type platformConfigUpdateRequest struct {
 	UMADomain           *string                     `json:"umaDomain,omitempty" doc:"Domain of the customers' UMA addresses." example:"uma.example.com"`
 	WebhookEndpoint     httpapi.Optional[string]    `json:"webhookEndpoint,omitempty" doc:"URL that events are sent to. It must use https; sandbox platforms may also use http, and private addresses where the operator of the service allows them. Another private, loopback or link-local address is refused. A TEST event is sent to a new URL. Send null or \"\" to stop sending events." example:"https://example.com/webhooks"`
 	InvitationURL       httpapi.Optional[string]    `json:"invitationUrl,omitempty" doc:"Page for invitations: a slash and the code of an invitation follow it. It must use https; sandbox platforms may also use http. Existing invitations keep their URL. Send null or \"\" for none." example:"https://example.com/invitations"`
+	LightningAddresses  *bool                       `json:"lightningAddressesEnabled,omitempty" doc:"Whether wallets that say nothing about their owners may pay your customers, by Lightning address. Default: false."`
 	WebhookSignatures   *[]webhookSignature         `json:"webhookSignatures,omitempty" minItems:"1" doc:"Signatures that webhooks carry. Leave out those that your endpoint does not verify. ECDSA_P256_SHA256: the header Service-Webhook-Signature. HMAC_SHA256 and ED25519: v1 and v1a of Standard Webhooks, in the header webhook-signature; HMAC_SHA256 needs a secret (POST /webhook-secrets). A webhook without any other signature has that of ECDSA_P256_SHA256."`
 	SupportedCurrencies *[]platformCurrencyConfig   `json:"supportedCurrencies,omitempty" doc:"All currencies that the platform uses. The list replaces the previous one."`
 	KYCRedirectOrigins  *[]string                   `json:"kycRedirectOrigins,omitempty" maxItems:"20" doc:"Origins to which a customer may return from a verification link: scheme, host and port, such as https://example.com or, for tests, http://localhost:3000. http is allowed for localhost only. The list replaces the previous one, also for links that exist. Send [] for none: then a link of a production platform cannot have a redirectUri, and one of a sandbox platform any." example:"[\"https://example.com\"]"`
@@ -211,7 +213,7 @@ func (c platformConfigUpdateRequest) change() platform.Change {
 		return httpapi.MapOptional(o, func(text string) string { return text })
 	}
 	change := platform.Change{UMADomain: c.UMADomain, WebhookEndpoint: text(c.WebhookEndpoint), InvitationURL: text(c.InvitationURL),
-		KYCRedirectOrigins: c.KYCRedirectOrigins}
+		LightningAddresses: c.LightningAddresses, KYCRedirectOrigins: c.KYCRedirectOrigins}
 	if c.WebhookSignatures != nil {
 		names := toStrings(*c.WebhookSignatures)
 		change.WebhookSignatures = &names
