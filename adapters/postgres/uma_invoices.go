@@ -105,3 +105,13 @@ func (u *Unit) CountUMAInvoices(ctx context.Context, p ident.Platform, from iden
 		[]any{p, from, issuer, now, most}, func(rows pgx.Rows) error { return rows.Scan(&byOne, &all) })
 	return byOne, all, err
 }
+
+// CountWalletPayments uses transactions_by_customer.
+func (u *Unit) CountWalletPayments(ctx context.Context, p ident.Platform, to ident.Customer, since time.Time) (int, error) {
+	counted, err := queryValues[int](ctx, u.query, `SELECT count(*) FROM transactions WHERE platform_id = $1 AND customer_id = $2 AND id >= $3
+		AND direction = 'INCOMING' AND status = 'PENDING' AND quote_id IS NOT NULL AND source_uma = ''`, p, to, idAt(since))
+	if err != nil {
+		return 0, err
+	}
+	return counted[0], nil
+}

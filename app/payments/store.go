@@ -157,6 +157,8 @@ type Tx interface {
 	IsReceiptReversed(ctx context.Context, p ident.Platform, receipt ident.Receipt) (bool, error)
 	// ReplaceFundingInstructions stores instructions of accounts that have others.
 	ReplaceFundingInstructions(ctx context.Context, accounts []account.Internal) ([]ident.InternalAccount, error)
+	// CountWalletPayments returns how many payments of people of whom nothing is known, begun since a time, wait for a customer.
+	CountWalletPayments(ctx context.Context, p ident.Platform, to ident.Customer, since time.Time) (int, error)
 	// LockUMAInvoice returns an invoice, or NOT_FOUND, and locks it.
 	LockUMAInvoice(ctx context.Context, p ident.Platform, id ident.UMAInvoice) (uma.KeptInvoice, error)
 	// PayUMAInvoice stores the payment of a locked invoice, who pays it, and until when it is reserved for a quote.

@@ -86,11 +86,6 @@ func (s *Service) InvoiceUMAPayment(ctx context.Context, on platform.Platform, i
 	if err := s.checkStatedFacts(ctx, on, in); err != nil {
 		return UMAInvoice{}, err
 	}
-	if in.Sender == "" {
-		if err := s.checkOpenPayments(ctx, *to); err != nil {
-			return UMAInvoice{}, err
-		}
-	}
 	issued, err := s.issuedInvoice(ctx, node, *to, in)
 	if err != nil {
 		return UMAInvoice{}, err
@@ -136,11 +131,16 @@ func (s *Service) InvoiceUMAPayment(ctx context.Context, on platform.Platform, i
 // maxOpenPayments is how many payments of people of whom nothing is known may wait for a customer: each asks the platform for approval.
 const maxOpenPayments = 20
 
-func (s *Service) checkOpenPayments(ctx context.Context, to customer.Customer) error {
-	open, err := s.Store.Transactions(ctx, to.Platform, ports.TransactionFilter{Customer: to.ID,
-		Statuses: []transaction.Status{transaction.Pending}, Type: transaction.Incoming,
-		Paging: ports.Paging{Limit: maxOpenPayments, WithoutTotal: true}})
-	if err == nil && len(open.Items) >= maxOpenPayments {
+// openPaymentTime is longer than such a payment waits.
+const openPaymentTime = time.Hour
+
+// checkOpenPayments locks the customer, so that every payment is counted.
+func checkOpenPayments(ctx context.Context, tx Tx, to customer.Customer, now time.Time) error {
+	if _, err := tx.LockCustomer(ctx, to.Platform, to.ID); err != nil {
+		return err
+	}
+	open, err := tx.CountWalletPayments(ctx, to.Platform, to.ID, now.Add(-openPaymentTime))
+	if err == nil && open >= maxOpenPayments {
 		err = uma.Refuse(uma.LimitExceeded, "too many payments to the receiver are under way; try again in some minutes")
 	}
 	return err
@@ -216,6 +216,11 @@ func (s *Service) createInvoiced(ctx context.Context, to customer.Customer, in q
 	var w work
 	err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		w = s.newWork()
+		if in.Sender == "" {
+			if err := checkOpenPayments(ctx, tx, to, w.Now); err != nil {
+				return err
+			}
+		}
 		currency := in.Ask.Currency
 		opened, err := account.NewInternal(ident.NewInternalAccount(s.IDs.New, w.Now), to.Platform, to.ID, currency, w.Now)
 		if err != nil {
