@@ -20,7 +20,7 @@ func (s *exampleRecorder) recordAll() {
 		s.recordIncoming, s.recordTransactions, s.recordLedger, s.recordReconciliation, s.recordDeliveries, s.recordTokens, s.recordPeriods,
 		s.recordImports, s.recordVerification, s.recordDocuments, s.recordInvitations, s.recordWallets, s.recordAgents, s.recordAgentPayments,
 		s.recordBooks, s.recordTreasury, s.recordOpeningBalances, s.recordProposals, s.recordJournals, s.recordReceivables, s.recordSandboxTime,
-		s.recordPlatformFees, s.recordContacts, s.recordSCA, s.recordSCAPayments} {
+		s.recordPlatformFees, s.recordContacts, s.recordSCA, s.recordSCAPayments, s.recordAskedToPay} {
 		s.mask.beginSection()
 		section(ana, accounts)
 	}
@@ -342,16 +342,20 @@ func (s *exampleRecorder) recordUMAPayment(ana string, _ externalAccounts) {
 	s.awaitEventAbout("OUTGOING_PAYMENT.COMPLETED", quote.text("transactionId"))
 	invoice := s.record("createUmaInvoice", "", "/uma-invoices", fmt.Sprintf(
 		`{"customerId": %q, "amount": 2500, "currency": "USD", "senderUmaAddress": %q}`, ana, jo)).wantStatus(201).text("id")
-	bo := s.callUnrecorded("POST", "/customers", `{"customerType": "INDIVIDUAL", "platformCustomerId": "bo-of-invoices", "region": "US", "fullName": "Bo Berg",
-		"birthDate": "1985-03-04", "umaAddress": "$bo.invoices@uma.example.com"}`).wantStatus(201)
-	asked := s.callUnrecorded("POST", "/uma-invoices", fmt.Sprintf(`{"customerId": %q, "amount": 2500, "currency": "USD", "senderUmaAddress": %q}`, ana,
-		bo.text("umaAddress"))).wantStatus(201).text("id")
-	s.recordWebhook("umaInvoice", "", s.awaitEventAbout("UMA_INVOICE.RECEIVED", asked), "")
 	s.record("getUmaInvoice", "", "/uma-invoices/"+invoice, "").wantStatus(200)
 	s.record("listUmaInvoices", "", "/uma-invoices?receiverCustomerId="+ana, "").wantStatus(200)
 	s.record("estimateCryptoWithdrawalFee", "", "/crypto/estimate-withdrawal-fee", fmt.Sprintf(`{
 		"internalAccountId": %q, "currency": "USDC", "cryptoNetwork": "BASE", "amount": 25000000,
 		"destinationAddress": "0xAb5801a7D398351b8bE11C439e05C5B3259aeC9B"}`, s.internalAccountID(ana, "USDC"))).wantStatus(200)
+}
+
+// recordAskedToPay lets ana ask another customer for money.
+func (s *exampleRecorder) recordAskedToPay(ana string, _ externalAccounts) {
+	bo := s.callUnrecorded("POST", "/customers", `{"customerType": "INDIVIDUAL", "platformCustomerId": "bo-of-invoices", "region": "US", "fullName": "Bo Berg",
+		"birthDate": "1985-03-04", "umaAddress": "$bo.invoices@uma.example.com"}`).wantStatus(201)
+	asked := s.callUnrecorded("POST", "/uma-invoices", fmt.Sprintf(`{"customerId": %q, "amount": 2500, "currency": "USD", "senderUmaAddress": %q}`, ana,
+		bo.text("umaAddress"))).wantStatus(201).text("id")
+	s.recordWebhook("umaInvoice", "", s.awaitEventAbout("UMA_INVOICE.RECEIVED", asked), "")
 }
 
 // recordIncoming receives payments for Ana: accepted at once, accepted later, and rejected.

@@ -56,7 +56,8 @@ var (
 	insertPlatform = platforms.Insert("")
 	updatePlatform = platforms.Update("regulated", "uma_domain", "webhook_endpoint", "webhook_signatures", "currencies",
 		"kyc_redirect_origins",
-		"invitation_url", "lightning_addresses", "embedded_wallets", "fee_configs", "sca_regions", "sca_payments_since", "sca_exemptions", "updated_at")
+		"invitation_url", "lightning_addresses",
+		"embedded_wallets", "fee_configs", "sca_regions", "sca_payments_since", "sca_exemptions", "updated_at")
 	closePlatform = platforms.Update("closed_at", "successor_id", "webhook_endpoint", "updated_at")
 )
 

@@ -48,8 +48,12 @@ func (s *Service) sendInvoice(ctx context.Context, batch []ports.Job) error {
 	}
 	waits := err == nil && kept.Delivery.Status == uma.DeliverySending
 	var again time.Time
+	var after []UMAInvoice
 	if waits {
 		kept.Delivery, again = s.deliver(ctx, kept)
+		if after, err = s.statedInvoices(ctx, kept); err != nil {
+			return err
+		}
 	}
 	return ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		if err := tx.FinishJobs(ctx, batch); err != nil || !waits {
@@ -61,11 +65,7 @@ func (s *Service) sendInvoice(ctx context.Context, batch []ports.Job) error {
 		if err := tx.DeliverUMAInvoice(ctx, kept); err != nil || kept.Delivery.Status != uma.DeliveryRefused {
 			return err
 		}
-		stated, err := s.statedInvoices(ctx, kept)
-		if err != nil {
-			return err
-		}
-		return s.emit(ctx, tx, event.UMAInvoiceRefused, stated[0], s.Clock.Now())
+		return s.emit(ctx, tx, event.UMAInvoiceRefused, after[0], s.Clock.Now())
 	})
 }
 

@@ -248,12 +248,14 @@ func TestMayReplace(t *testing.T) {
 		now    time.Time
 		want   bool
 	}{
-		"the same sender":     {open, "$ana@bank.test", noon, true},
-		"another one":         {open, "$eve@bank.test", noon, false},
-		"another one, later":  {open, "$eve@bank.test", noon.Add(time.Minute), true},
-		"no payment":          {transaction.Transaction{}, "", noon, false},
-		"not approved":        {change(func(t *transaction.Transaction) { t.Approval = &transaction.Approval{} }), "$ana@bank.test", noon, false},
-		"paid":                {change(func(t *transaction.Transaction) { t.State.Status = transaction.Completed }), "$ana@bank.test", noon, false},
+		"the same sender":    {open, "$ana@bank.test", noon, true},
+		"another one":        {open, "$eve@bank.test", noon, false},
+		"another one, later": {open, "$eve@bank.test", noon.Add(time.Minute), true},
+		"no payment":         {transaction.Transaction{}, "", noon, false},
+		"not approved": {change(func(t *transaction.Transaction) { t.Approval = &transaction.Approval{} }), "$ana@bank.test", noon,
+			false},
+		"paid": {change(func(t *transaction.Transaction) { t.State.Status = transaction.Completed }), "$ana@bank.test", noon,
+			false},
 		"of the own platform": {change(func(t *transaction.Transaction) { t.Type = transaction.Outgoing }), "$ana@bank.test", noon, false},
 	} {
 		if got := uma.MayReplace(test.last, test.sender, test.now); got != test.want {

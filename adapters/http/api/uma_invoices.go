@@ -53,7 +53,8 @@ func renderUMAInvoice(i receivers.UMAInvoice) umaInvoiceBody {
 	if i.Delivery.Status != "" {
 		delivery = &umaInvoiceDelivery{string(i.Delivery.Status), i.Delivery.Reason}
 	}
-	return umaInvoiceBody{Delivery: delivery, ID: httpapi.NewID(i.KeptInvoice.ID), Invoice: i.Text, Status: string(i.Status), ReceiverUMAAddress: i.Receiver,
+	return umaInvoiceBody{ID: httpapi.NewID(i.KeptInvoice.ID), Invoice: i.Text, Status: string(i.Status), ReceiverUMAAddress: i.Receiver,
+		Delivery:         delivery,
 		SenderUMAAddress: i.Sender, ReceiverCustomerID: httpapi.NewID(i.To), SenderCustomerID: httpapi.NewID(i.From),
 		Amount: renderAmount(money.Amount{Minor: i.Amount, Currency: i.Currency}), TransactionID: httpapi.NewID(i.Payment),
 		ExpiresAt: httpapi.NewTime(i.ExpiresAt), CreatedAt: httpapi.NewTime(i.CreatedAt)}

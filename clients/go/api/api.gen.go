@@ -10067,6 +10067,60 @@ func (e UmaInvoiceStatus) Valid() bool {
 	}
 }
 
+// Defines values for UmaInvoiceDeliveryStatus.
+const (
+	UmaInvoiceDeliveryStatusDELIVERED UmaInvoiceDeliveryStatus = "DELIVERED"
+	UmaInvoiceDeliveryStatusREFUSED   UmaInvoiceDeliveryStatus = "REFUSED"
+	UmaInvoiceDeliveryStatusSENDING   UmaInvoiceDeliveryStatus = "SENDING"
+)
+
+// Valid indicates whether the value is a known member of the UmaInvoiceDeliveryStatus enum.
+func (e UmaInvoiceDeliveryStatus) Valid() bool {
+	switch e {
+	case UmaInvoiceDeliveryStatusDELIVERED:
+		return true
+	case UmaInvoiceDeliveryStatusREFUSED:
+		return true
+	case UmaInvoiceDeliveryStatusSENDING:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for UmaInvoiceWebhookEvent.
+const (
+	UmaInvoiceWebhookEventUMAINVOICERECEIVED UmaInvoiceWebhookEvent = "UMA_INVOICE.RECEIVED"
+	UmaInvoiceWebhookEventUMAINVOICEREFUSED  UmaInvoiceWebhookEvent = "UMA_INVOICE.REFUSED"
+)
+
+// Valid indicates whether the value is a known member of the UmaInvoiceWebhookEvent enum.
+func (e UmaInvoiceWebhookEvent) Valid() bool {
+	switch e {
+	case UmaInvoiceWebhookEventUMAINVOICERECEIVED:
+		return true
+	case UmaInvoiceWebhookEventUMAINVOICEREFUSED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for UmaInvoiceWebhookType.
+const (
+	UmaInvoiceWebhookTypeUMAINVOICE UmaInvoiceWebhookType = "UMA_INVOICE"
+)
+
+// Valid indicates whether the value is a known member of the UmaInvoiceWebhookType enum.
+func (e UmaInvoiceWebhookType) Valid() bool {
+	switch e {
+	case UmaInvoiceWebhookTypeUMAINVOICE:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for UnmatchedFundsReason.
 const (
 	UnmatchedFundsReasonOWNERUNKNOWN UnmatchedFundsReason = "OWNER_UNKNOWN"
@@ -21546,6 +21600,9 @@ type PlatformConfig struct {
 	// KycRedirectOrigins Origins to which a customer may return from a verification link (redirectUri). Omitted if there are none: then a link of a production platform cannot have a redirectUri, and one of a sandbox platform any.
 	KycRedirectOrigins *[]string `json:"kycRedirectOrigins,omitempty"`
 
+	// LightningAddressesEnabled Whether wallets that say nothing about their owners may pay your customers, by Lightning address. Omitted if they may not.
+	LightningAddressesEnabled *bool `json:"lightningAddressesEnabled,omitempty"`
+
 	// ProxyUmaSubdomain Subdomain of the service that serves umaDomain, if configured.
 	ProxyUmaSubdomain *string `json:"proxyUmaSubdomain,omitempty"`
 
@@ -21580,6 +21637,9 @@ type PlatformConfigUpdateRequest struct {
 
 	// KycRedirectOrigins Origins to which a customer may return from a verification link: scheme, host and port, such as https://example.com or, for tests, http://localhost:3000. http is allowed for localhost only. The list replaces the previous one, also for links that exist. Send [] for none: then a link of a production platform cannot have a redirectUri, and one of a sandbox platform any.
 	KycRedirectOrigins *[]string `json:"kycRedirectOrigins,omitempty"`
+
+	// LightningAddressesEnabled Whether wallets that say nothing about their owners may pay your customers, by Lightning address. Default: false.
+	LightningAddressesEnabled *bool `json:"lightningAddressesEnabled,omitempty"`
 
 	// SupportedCurrencies All currencies that the platform uses. The list replaces the previous one.
 	SupportedCurrencies *[]PlatformCurrencyConfig `json:"supportedCurrencies,omitempty"`
@@ -24894,7 +24954,8 @@ type UmaInvoice struct {
 	Amount CurrencyAmount `json:"amount"`
 
 	// CreatedAt Time the invoice was issued or arrived here.
-	CreatedAt time.Time `json:"createdAt"`
+	CreatedAt time.Time           `json:"createdAt"`
+	Delivery  *UmaInvoiceDelivery `json:"delivery,omitempty"`
 
 	// ExpiresAt Time from which it can no longer be paid.
 	ExpiresAt time.Time `json:"expiresAt"`
@@ -24926,6 +24987,18 @@ type UmaInvoice struct {
 
 // UmaInvoiceStatus Status. PENDING: it can be paid. PROCESSING: a quote or a payment of it is under way. PAID: it was paid, which is possible once. EXPIRED: it can no longer be paid.
 type UmaInvoiceStatus string
+
+// UmaInvoiceDelivery defines model for UmaInvoiceDelivery.
+type UmaInvoiceDelivery struct {
+	// Reason Why it was refused.
+	Reason *string `json:"reason,omitempty"`
+
+	// Status Status. SENDING: it is sent until that provider has answered. DELIVERED: that provider asks its customer to pay. REFUSED: that provider does not take it, or was not reached before the invoice expired.
+	Status UmaInvoiceDeliveryStatus `json:"status"`
+}
+
+// UmaInvoiceDeliveryStatus Status. SENDING: it is sent until that provider has answered. DELIVERED: that provider asks its customer to pay. REFUSED: that provider does not take it, or was not reached before the invoice expired.
+type UmaInvoiceDeliveryStatus string
 
 // UmaInvoiceListResponse defines model for UmaInvoiceListResponse.
 type UmaInvoiceListResponse struct {
@@ -24959,9 +25032,31 @@ type UmaInvoiceRequest struct {
 	// ExpiresAt Time from which the invoice can no longer be paid, from a minute to 30 days ahead. Default: a day.
 	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
 
-	// SenderUmaAddress UMA address of who is asked to pay. The invoice is sent to that provider. Omit it if anybody may pay.
+	// SenderUmaAddress UMA address of who is asked to pay. If that is at another provider, the invoice is sent there. Omit it if anybody may pay.
 	SenderUmaAddress *string `json:"senderUmaAddress,omitempty"`
 }
+
+// UmaInvoiceWebhook defines model for UmaInvoiceWebhook.
+type UmaInvoiceWebhook struct {
+	// Event Name of the event.
+	Event UmaInvoiceWebhookEvent `json:"event"`
+
+	// Timestamp Time of the event.
+	Timestamp time.Time `json:"timestamp"`
+
+	// Type Type of resource that the event is about.
+	Type       UmaInvoiceWebhookType `json:"type"`
+	UmaInvoice UmaInvoice            `json:"umaInvoice"`
+
+	// WebhookID Id of the event, the same for every attempt. Use it to ignore duplicates.
+	WebhookID string `json:"webhookId"`
+}
+
+// UmaInvoiceWebhookEvent Name of the event.
+type UmaInvoiceWebhookEvent string
+
+// UmaInvoiceWebhookType Type of resource that the event is about.
+type UmaInvoiceWebhookType string
 
 // UmaProvider defines model for UmaProvider.
 type UmaProvider struct {
@@ -42540,6 +42635,34 @@ func (t *WebhookEvent) MergeReceivableWebhook(v ReceivableWebhook) error {
 	return err
 }
 
+// AsUmaInvoiceWebhook returns the union data inside the WebhookEvent as a UmaInvoiceWebhook
+func (t WebhookEvent) AsUmaInvoiceWebhook() (UmaInvoiceWebhook, error) {
+	var body UmaInvoiceWebhook
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromUmaInvoiceWebhook overwrites any union data inside the WebhookEvent as the provided UmaInvoiceWebhook
+func (t *WebhookEvent) FromUmaInvoiceWebhook(v UmaInvoiceWebhook) error {
+	v.Type = "UMA_INVOICE"
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeUmaInvoiceWebhook performs a merge with any union data inside the WebhookEvent, using the provided UmaInvoiceWebhook
+func (t *WebhookEvent) MergeUmaInvoiceWebhook(v UmaInvoiceWebhook) error {
+	v.Type = "UMA_INVOICE"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
 // AsTestWebhook returns the union data inside the WebhookEvent as a TestWebhook
 func (t WebhookEvent) AsTestWebhook() (TestWebhook, error) {
 	var body TestWebhook
@@ -42608,6 +42731,8 @@ func (t WebhookEvent) ValueByDiscriminator() (interface{}, error) {
 		return t.AsSafeguardingWebhook()
 	case "TEST":
 		return t.AsTestWebhook()
+	case "UMA_INVOICE":
+		return t.AsUmaInvoiceWebhook()
 	case "VERIFICATION_STATUS":
 		return t.AsVerificationStatusWebhook()
 	default:
