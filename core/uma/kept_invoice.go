@@ -98,6 +98,7 @@ func (k KeptInvoice) CheckUnpaid(payment transaction.Status, now time.Time) erro
 		return refuse(InvalidInvoice, "the UMA invoice has a payment already; another one is possible when that has failed or expired")
 	case InvoiceExpiredNow:
 		return refuse(InvoiceExpired, "the UMA invoice has expired")
+	case InvoicePending:
 	}
 	if k.AskedUntil.After(now) {
 		return refuse(InvalidInvoice, "another quote of the UMA invoice is being made")
