@@ -121,6 +121,16 @@ func cancelLast(ctx context.Context, node ports.Lightning, last ident.Transactio
 	return err
 }
 
+// cancelReplaced is cancelLast for a payment that another one has replaced, whether or not the caller still waits.
+func cancelReplaced(ctx context.Context, node ports.Lightning, replaced ident.Transaction) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTimeout)
+	defer cancel()
+	return cancelLast(ctx, node, replaced)
+}
+
+// cancelTimeout is longer than a node takes to cancel an invoice.
+const cancelTimeout = 10 * time.Second
+
 // checkNotReplaced cancels the Lightning invoice of a payment that another one of the same UMA invoice has replaced while it was made.
 func (s *Service) checkNotReplaced(ctx context.Context, node ports.Lightning, key ports.TransactionKey) error {
 	read, err := s.Store.TransactionsByKey(ctx, []ports.TransactionKey{key})

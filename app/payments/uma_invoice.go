@@ -96,7 +96,7 @@ func (s *Service) InvoiceUMAPayment(ctx context.Context, on platform.Platform, i
 	}
 	created, err := s.createInvoiced(ctx, *to, incoming, issued)
 	if err == nil { // its Lightning invoice may have been made since it was cancelled
-		err = cancelLast(ctx, node, issued.replaced)
+		err = cancelReplaced(ctx, node, issued.replaced)
 	}
 	if err != nil {
 		return UMAInvoice{}, err

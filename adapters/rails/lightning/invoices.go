@@ -104,6 +104,10 @@ func unavailable(err error) error {
 	return fmt.Errorf("%w: %w", fault.New(fault.ServiceUnavailable, "The Lightning node is not available. Repeat the request later."), err)
 }
 
+// expiryGrace is how long after its expiry an invoice may still settle that is not cancelled: a payment may have been under way then, and
+// the clock of the node may be behind.
+const expiryGrace = 2 * time.Minute
+
 // CancelInvoice implements ports.Lightning.
 func (i invoices) CancelInvoice(ctx context.Context, id uuid.UUID) error {
 	r := i.rail
@@ -117,7 +121,7 @@ func (i invoices) CancelInvoice(ctx context.Context, id uuid.UUID) error {
 	switch err := r.node.cancelInvoice(ctx, kept.PaymentHash); {
 	case errors.Is(err, errSettled):
 		return fault.New(fault.Conflict, "The invoice was paid.")
-	case errors.Is(err, errCannotCancel) && !kept.Invoice.ExpiresAt.After(r.Clock.Now()):
+	case errors.Is(err, errCannotCancel) && !kept.Invoice.ExpiresAt.Add(expiryGrace).After(r.Clock.Now()):
 		return nil
 	case errors.Is(err, errCannotCancel):
 		return fault.New(fault.NotImplemented, "This node cannot cancel invoices. The invoice expires at %s.",

@@ -163,7 +163,7 @@ func TestPoll_PhoenixdSpendsOnChain(t *testing.T) {
 
 func TestCancelInvoice_PhoenixdCannot(t *testing.T) {
 	t.Parallel()
-	// Phoenixd cannot cancel an invoice, which is said until it has expired.
+	// Phoenixd cannot cancel an invoice, which is said until two minutes after it has expired.
 	w := newWorldOf(t, true)
 	mine := w.poller.Invoices(w.platform)
 	if _, err := mine.Invoice(t.Context(), w.request(1, 100)); err != nil {
@@ -178,6 +178,10 @@ func TestCancelInvoice_PhoenixdCannot(t *testing.T) {
 	}
 	if !w.node.Pay(paid.Request, 0) {
 		t.Fatal("it was not paid")
+	}
+	w.clock.Advance(11 * time.Minute)
+	if err := mine.CancelInvoice(t.Context(), littleID(5, 1)); !fault.Is(err, fault.NotImplemented) {
+		t.Errorf("one that has just expired, and whose payment may be under way: %v", err)
 	}
 	w.clock.Advance(time.Hour)
 	if err := mine.CancelInvoice(t.Context(), littleID(5, 1)); err != nil {
