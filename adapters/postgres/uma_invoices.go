@@ -72,7 +72,7 @@ func (u *Unit) PayUMAInvoice(ctx context.Context, k uma.KeptInvoice) error {
 
 // DeliverUMAInvoice uses the primary key.
 func (u *Unit) DeliverUMAInvoice(ctx context.Context, k uma.KeptInvoice) error {
-	return writeNow(ctx, u, deliverUMAInvoice, k, nil)
+	return writeNow(ctx, u, deliverUMAInvoice, k, noUMAInvoice(k.ID))
 }
 
 // UMAInvoice uses the primary key.

@@ -100,11 +100,13 @@ func (r response) check(what string) error {
 		return nil
 	}
 	var refused failure
-	_ = json.Unmarshal(r.body, &refused) // without a reason, there is the status
-	text := fmt.Sprintf("%s has the status %d %.100s %.200q", what, r.status, refused.Code, refused.Reason)
+	_ = json.Unmarshal(r.body, &refused) // without a code, there is the status; its words may name people
+	text := fmt.Sprintf("%s has the status %d %.100s", what, r.status, refused.Code)
 	switch {
 	case r.status == http.StatusRequestTimeout, r.status == http.StatusTooManyRequests,
-		r.status >= 500 && r.status != http.StatusNotImplemented:
+		r.status >= 500 && r.status != http.StatusNotImplemented,
+		uma.Reason(refused.Code) == uma.InvalidSignature, // it may keep the keys before these for an hour
+		uma.Reason(refused.Code) == uma.LimitExceeded:
 		return errors.New(text)
 	}
 	return uma.Refuse(uma.InvalidInvoice, text)

@@ -111,7 +111,7 @@ func TestUMAInvoice_IsRefusedByTheOtherProvider(t *testing.T) {
 	}
 	ana.reach(true, "")
 	late := bo.invoice(ana)
-	for bo.Clock.Now().Before(late.ExpiresAt.Add(-time.Hour)) {
+	for bo.Clock.Now().Before(late.ExpiresAt.Add(-10 * time.Second)) {
 		bo.sendAgain()
 	}
 	if refused := bo.waitForDelivery(late, rules.DeliveryRefused); refused.Delivery.Reason == "" {

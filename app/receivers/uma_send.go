@@ -50,10 +50,16 @@ func (s *Service) sendInvoice(ctx context.Context, batch []ports.Job) error {
 	var again time.Time
 	var after []UMAInvoice
 	if waits {
-		kept.Delivery, again = s.deliver(ctx, kept)
-		if after, err = s.statedInvoices(ctx, kept); err != nil {
+		stated, err := s.statedInvoices(ctx, kept)
+		if err != nil {
 			return err
 		}
+		if stated[0].Status == uma.InvoicePaid { // its sender has it without that
+			kept.Delivery = uma.Delivery{Status: uma.DeliveryDelivered}
+		} else {
+			kept.Delivery, again = s.deliver(ctx, kept)
+		}
+		stated[0].KeptInvoice, after = kept, stated
 	}
 	return ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		if err := tx.FinishJobs(ctx, batch); err != nil || !waits {
@@ -75,10 +81,11 @@ func (s *Service) deliver(ctx context.Context, kept uma.KeptInvoice) (uma.Delive
 	if err == nil {
 		return uma.Delivery{Status: uma.DeliveryDelivered}, time.Time{}
 	}
-	if _, refused := errors.AsType[*uma.Refusal](err); !refused {
-		if again, intime := kept.SendAgain(s.Clock.Now()); intime {
-			return kept.Delivery, again
-		}
+	if refused, is := errors.AsType[*uma.Refusal](err); is {
+		return uma.RefusedDelivery(refused.Error()), time.Time{}
 	}
-	return uma.RefusedDelivery(err.Error()), time.Time{}
+	if again, intime := kept.SendAgain(s.Clock.Now()); intime {
+		return kept.Delivery, again
+	}
+	return uma.RefusedDelivery("the provider of the sender was not reached before the invoice expired"), time.Time{}
 }

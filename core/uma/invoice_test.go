@@ -231,6 +231,31 @@ func TestKeptInvoice_IsPaidOnce(t *testing.T) {
 	}
 }
 
+func TestKeptInvoice_SendAgain(t *testing.T) {
+	t.Parallel()
+	// An invoice whose provider is not reached is sent after as long as it has been tried, at least half a minute and at most an hour, once
+	// more ten seconds before it expires, and then no more.
+	k := uma.KeptInvoice{Invoice: uma.Invoice{ExpiresAt: noon.Add(3 * time.Hour)}, CreatedAt: noon}
+	for after, want := range map[time.Duration]time.Duration{0: 30 * time.Second, time.Minute: 2 * time.Minute,
+		90 * time.Minute: 150 * time.Minute, 150 * time.Minute: 3*time.Hour - 10*time.Second} {
+		if next, intime := k.SendAgain(noon.Add(after)); !intime || next.Sub(noon) != want {
+			t.Errorf("after %s: %s, %t; want %s", after, next.Sub(noon), intime, want)
+		}
+	}
+	if next, intime := k.SendAgain(noon.Add(3*time.Hour - 10*time.Second)); intime {
+		t.Errorf("after the last time: %s", next)
+	}
+}
+
+func TestRefusedDelivery_OfAnyReason(t *testing.T) {
+	t.Parallel()
+	// A reason has no control characters and no part of a character, whatever another provider has written.
+	got := uma.RefusedDelivery("400 \x00\xff" + strings.Repeat("é", 300))
+	if got.Status != uma.DeliveryRefused || !strings.HasPrefix(got.Reason, "400 é") || strings.Trim(got.Reason[4:], "é") != "" {
+		t.Errorf("%q", got.Reason)
+	}
+}
+
 func TestMayReplace(t *testing.T) {
 	t.Parallel()
 	// An approved payment that is not paid gives way to its own sender, and to everybody when its invoice has expired.

@@ -3,6 +3,7 @@ package uma
 import (
 	"strings"
 	"time"
+	"unicode"
 
 	"causeway/core/ident"
 	"causeway/core/transaction"
@@ -44,19 +45,32 @@ const (
 
 // RefusedDelivery returns the delivery of an invoice that the provider of its sender does not take.
 func RefusedDelivery(reason string) Delivery {
-	return Delivery{DeliveryRefused, strings.ToValidUTF8(reason[:min(len(reason), maxDeliveryReason)], "")}
+	reason = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(reason[:min(len(reason), maxDeliveryReason)], ""))
+	return Delivery{DeliveryRefused, reason}
 }
 
 // maxDeliveryReason is the longest reason of a delivery, in bytes.
 const maxDeliveryReason = 400
 
-const minSendPause, maxSendPause = 30 * time.Second, time.Hour
+const (
+	minSendPause, maxSendPause = 30 * time.Second, time.Hour
+	// lastSend is how long before its expiry an invoice is sent for the last time.
+	lastSend = 10 * time.Second
+)
 
-// SendAgain returns when an invoice is sent again whose provider was not reached: after as long as it has been tried, at most an hour. It
-// returns false if it has expired by then.
+// SendAgain returns when an invoice is sent again whose provider was not reached: after as long as it has been tried, at most an hour, and
+// once shortly before it expires. It returns false after that.
 func (k KeptInvoice) SendAgain(now time.Time) (time.Time, bool) {
 	next := now.Add(min(max(now.Sub(k.CreatedAt), minSendPause), maxSendPause))
-	return next, next.Before(k.ExpiresAt)
+	if last := k.ExpiresAt.Add(-lastSend); next.After(last) {
+		next = last
+	}
+	return next, next.After(now)
 }
 
 // InvoiceStatus is the status of a UMA invoice.
