@@ -154,13 +154,18 @@ func (t IDToken) Identify(clientIDs []string, now time.Time) (Identity, error) {
 	return Identity{Issuer: t.Issuer, Audience: audience, Subject: t.Subject, Email: t.Email}, nil
 }
 
-// audience returns the client id that the token was issued for: the only audience, or of several the
+// Client returns the client id that the token names: the only audience, or of several the
 // authorised party. With one audience azp does not count: Google names the customer's phone app there.
-func (t IDToken) audience(clientIDs []string) (string, bool) {
-	client := t.AuthorizedParty
+func (t IDToken) Client() string {
 	if len(t.Audiences) == 1 {
-		client = t.Audiences[0]
+		return t.Audiences[0]
 	}
+	return t.AuthorizedParty
+}
+
+// audience returns the client id that the token was issued for, and whether it is one of those.
+func (t IDToken) audience(clientIDs []string) (string, bool) {
+	client := t.Client()
 	return client, client != "" && slices.Contains(t.Audiences, client) && slices.Contains(clientIDs, client)
 }
 

@@ -1,5 +1,6 @@
-// Package sandbox checks the proofs of customers of sandbox platforms. A proof is a published test value or, of signatures and
-// passkeys, a real one; any other is refused with the reason that production gives. It makes no requests.
+// Package sandbox checks the proofs of customers of sandbox platforms. A proof is a published test value or, of signatures,
+// passkeys and ID tokens, a real one; any other is refused with the reason that production gives. It makes requests only to the provider
+// of a real ID token.
 package sandbox
 
 import (
@@ -112,7 +113,7 @@ func (p Proofs) RegisterIdentity(_ context.Context, _ platform.Platform, token s
 	if err != nil {
 		return wallet.Identity{}, fault.Invalid(fault.Field{Field: "oidcToken", Message: err.Error()})
 	}
-	identity := wallet.Identity{Issuer: claims.Issuer, Audience: claims.AuthorizedParty, Subject: claims.Subject, Email: claims.Email}
+	identity := wallet.Identity{Issuer: claims.Issuer, Audience: claims.Client(), Subject: claims.Subject, Email: claims.Email}
 	if identity.Audience == "" && len(claims.Audiences) > 0 {
 		identity.Audience = claims.Audiences[0]
 	}

@@ -118,6 +118,19 @@ func TestProofs_RealIDTokens(t *testing.T) {
 	}
 }
 
+func TestProofs_RegistersTheClientOfProduction(t *testing.T) {
+	t.Parallel()
+	// With one audience it is the client, also if azp names the phone app; of several, azp is.
+	both := sandbox.New([]string{"https://accounts.google.com"}, &realTokens{})
+	for audiences, want := range map[string]string{`"web"`: "web", `["web", "other"]`: "android"} {
+		token := encode(`{"alg": "RS256"}`) + "." +
+			encode(`{"iss": "https://accounts.google.com", "aud": `+audiences+`, "azp": "android", "sub": "1"}`) + ".AA"
+		if got, err := both.RegisterIdentity(t.Context(), platform.Platform{}, token, time.Time{}); err != nil || got.Audience != want {
+			t.Errorf("%s: %+v, %v", audiences, got, err)
+		}
+	}
+}
+
 func TestProofs_RealSignatures(t *testing.T) {
 	t.Parallel()
 	// A signature by the key of a session is that of the session. Over another payload, or by the key of none, it is refused,
