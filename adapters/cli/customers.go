@@ -83,7 +83,7 @@ func customerRecord(c customer.Customer, left customer.Funds) *table.Record {
 	}
 	r := table.NewRecord("customer", c.ID)
 	r.Add("type", c.Type)
-	r.Add("status", c.Status)
+	r.Add("status", c.ShownStatus())
 	r.Add("region", table.OrDash(c.Region))
 	r.Add("currencies", table.OrDash(joinTexts(c.Currencies, ", ")))
 	r.Add("created", c.CreatedAt)
