@@ -123,10 +123,7 @@ func apply(ctx context.Context, db *sql.DB, files fs.FS, attempts int) (Result, 
 	if err != nil {
 		return result, describe(partial, err)
 	}
-	if err := checkNotNewer(ctx, provider); err != nil {
-		return result, err
-	}
-	return result, replaceIndexes(ctx, db)
+	return result, checkNotNewer(ctx, provider)
 }
 
 // describe names the file that failed, and says what to do if it could not lock a table.

@@ -1556,8 +1556,8 @@ CREATE TABLE ledger_entries (
     CONSTRAINT ledger_entry_amount_positive CHECK ((amount > 0))
 )
 PARTITION BY RANGE (recorded_at);
-CREATE INDEX ledger_entries_by_credit_account ON ONLY ledger_entries USING btree (credit_account_id, seq);
-CREATE INDEX ledger_entries_by_debit_account ON ONLY ledger_entries USING btree (debit_account_id, seq);
+CREATE INDEX ledger_entries_by_credit_account ON ONLY ledger_entries USING btree (platform_id, credit_account_id, seq);
+CREATE INDEX ledger_entries_by_debit_account ON ONLY ledger_entries USING btree (platform_id, debit_account_id, seq);
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger_entries FOR EACH STATEMENT EXECUTE FUNCTION reject_change('Post a reversal instead.');
 CREATE TRIGGER ledger_entry_currency_matches_accounts AFTER INSERT ON ledger_entries REFERENCING NEW TABLE AS new_entries FOR EACH STATEMENT EXECUTE FUNCTION ledger_check_entry_currencies();
 ALTER TABLE ledger_entries ENABLE ROW LEVEL SECURITY;
@@ -1968,7 +1968,7 @@ PARTITION BY RANGE (recorded_at);
 CREATE INDEX ledger_postings_by_memo ON ONLY ledger_postings USING btree (platform_id, memo, seq) WHERE ((transaction_id IS NULL) OR (kind = 'unmatched_assigned'::text));
 CREATE INDEX ledger_postings_by_rare_kind ON ONLY ledger_postings USING btree (platform_id, kind, seq) WHERE (kind <> ALL (ARRAY['jit_received'::text, 'converted'::text, 'delivered'::text, 'deposit'::text, 'transfer_in'::text, 'transfer_out'::text]));
 CREATE INDEX ledger_postings_by_reverses ON ONLY ledger_postings USING btree (platform_id, reverses, id) WHERE (reverses IS NOT NULL);
-CREATE INDEX ledger_postings_by_transaction ON ONLY ledger_postings USING btree (transaction_id, seq) WHERE (transaction_id IS NOT NULL);
+CREATE INDEX ledger_postings_by_transaction ON ONLY ledger_postings USING btree (platform_id, transaction_id, seq) WHERE (transaction_id IS NOT NULL);
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger_postings FOR EACH STATEMENT EXECUTE FUNCTION reject_change('Post a reversal instead.');
 ALTER TABLE ledger_postings ENABLE ROW LEVEL SECURITY;
 CREATE POLICY platform_isolation ON ledger_postings USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
