@@ -11,13 +11,13 @@ GRANT INSERT, DELETE, UPDATE (fee_fixed, fee_fraction, min_sending, max_sending,
 GRANT INSERT ON rail_connections, rail_tests, rail_opening_balances TO causeway_service;
 
 -- +goose StatementBegin
-CREATE FUNCTION is_owner_of(relation oid) RETURNS boolean LANGUAGE sql STABLE AS $$
+CREATE FUNCTION is_owner_of(relation oid) RETURNS boolean LANGUAGE sql STABLE SET search_path = public, pg_temp AS $$
     SELECT pg_has_role(current_user, relowner, 'MEMBER') FROM pg_class WHERE oid = relation
 $$;
 -- +goose StatementEnd
 
 -- +goose StatementBegin
-CREATE FUNCTION refuse_unproposed(relation name, proposal uuid) RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION refuse_unproposed(relation name, proposal uuid) RETURNS void LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
     IF proposal IS NULL THEN
         RAISE insufficient_privilege USING MESSAGE = format('permission denied for table %s: the service changes it only as it was proposed', relation);
@@ -29,7 +29,7 @@ $$;
 -- +goose StatementEnd
 
 -- +goose StatementBegin
-CREATE FUNCTION corridor_check_proposed() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION corridor_check_proposed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 DECLARE
     changed corridor_overrides;
     of      uuid := nullif(current_setting('causeway.proposal', true), '');
@@ -56,7 +56,7 @@ $$;
 CREATE TRIGGER corridor_as_proposed BEFORE INSERT OR UPDATE OR DELETE ON corridor_overrides FOR EACH ROW EXECUTE FUNCTION corridor_check_proposed();
 
 -- +goose StatementBegin
-CREATE FUNCTION rail_check_proposed() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION rail_check_proposed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
     IF is_owner_of(TG_RELID) OR EXISTS (
         SELECT FROM rail_proposals p WHERE p.id = NEW.proposal_id AND p.status = 'PENDING' AND p.expires_at > now()
@@ -77,7 +77,7 @@ CREATE TRIGGER rail_as_proposed BEFORE INSERT ON rail_connections FOR EACH ROW E
 
 -- The test of a version that comes into force in the same transaction.
 -- +goose StatementBegin
-CREATE FUNCTION rail_check_test() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION rail_check_test() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
     IF NOT is_owner_of(TG_RELID) AND NOT EXISTS (
         SELECT FROM rail_connections c JOIN rail_proposals p ON p.id = c.proposal_id AND p.status = 'PENDING'
@@ -91,7 +91,7 @@ $$;
 CREATE TRIGGER rail_as_proposed BEFORE INSERT ON rail_tests FOR EACH ROW EXECUTE FUNCTION rail_check_test();
 
 -- +goose StatementBegin
-CREATE FUNCTION rail_check_balance() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION rail_check_balance() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
     IF NOT is_owner_of(TG_RELID) AND NOT EXISTS (
         SELECT FROM rail_proposals p WHERE p.id = NEW.proposal_id AND p.status = 'PENDING' AND p.expires_at > now()
@@ -105,3 +105,17 @@ END
 $$;
 -- +goose StatementEnd
 CREATE TRIGGER rail_as_proposed BEFORE INSERT ON rail_opening_balances FOR EACH ROW EXECUTE FUNCTION rail_check_balance();
+
+-- A temporary table would be found in place of one that a function without a search path reads or writes with the rights of its caller. The
+-- service needs none.
+-- +goose StatementBegin
+DO $$
+BEGIN
+    EXECUTE format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC, causeway_service', current_database());
+END
+$$;
+-- +goose StatementEnd
+ALTER FUNCTION ledger_queue_decision SET search_path = public, pg_temp;
+ALTER FUNCTION ledger_queue_evidence SET search_path = public, pg_temp;
+ALTER FUNCTION require_payment_authorization SET search_path = public, pg_temp;
+ALTER FUNCTION require_wallet_authorization SET search_path = public, pg_temp;

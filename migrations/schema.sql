@@ -4834,6 +4834,7 @@ $$;
 
 CREATE FUNCTION corridor_check_proposed() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'public', 'pg_temp'
     AS $$
 DECLARE
     changed corridor_overrides;
@@ -5233,6 +5234,7 @@ GRANT ALL ON FUNCTION invitation_by_code(wanted text, caller uuid) TO causeway_s
 
 CREATE FUNCTION is_owner_of(relation oid) RETURNS boolean
     LANGUAGE sql STABLE
+    SET search_path TO 'public', 'pg_temp'
     AS $$
     SELECT pg_has_role(current_user, relowner, 'MEMBER') FROM pg_class WHERE oid = relation
 $$;
@@ -5555,6 +5557,7 @@ $$;
 
 CREATE FUNCTION ledger_queue_decision() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'public', 'pg_temp'
     AS $$
 BEGIN
     INSERT INTO ledger_evidence_queue (platform_id, kind, subject, queued_at)
@@ -5566,6 +5569,7 @@ $$;
 CREATE FUNCTION ledger_queue_evidence() RETURNS trigger
     LANGUAGE plpgsql
     SET "DateStyle" TO 'ISO, YMD'
+    SET search_path TO 'public', 'pg_temp'
     AS $$
 BEGIN
     EXECUTE format('INSERT INTO ledger_evidence_queue (platform_id, kind, subject, queued_at)
@@ -5724,6 +5728,7 @@ REVOKE ALL ON FUNCTION queue_search_keys() FROM PUBLIC;
 
 CREATE FUNCTION rail_check_balance() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'public', 'pg_temp'
     AS $$
 BEGIN
     IF NOT is_owner_of(TG_RELID) AND NOT EXISTS (
@@ -5751,6 +5756,7 @@ $$;
 
 CREATE FUNCTION rail_check_proposed() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'public', 'pg_temp'
     AS $$
 BEGIN
     IF is_owner_of(TG_RELID) OR EXISTS (
@@ -5770,6 +5776,7 @@ $$;
 
 CREATE FUNCTION rail_check_test() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'public', 'pg_temp'
     AS $$
 BEGIN
     IF NOT is_owner_of(TG_RELID) AND NOT EXISTS (
@@ -5794,6 +5801,7 @@ $$;
 
 CREATE FUNCTION refuse_unproposed(relation name, proposal uuid) RETURNS void
     LANGUAGE plpgsql
+    SET search_path TO 'public', 'pg_temp'
     AS $$
 BEGIN
     IF proposal IS NULL THEN
@@ -5815,6 +5823,7 @@ $$;
 
 CREATE FUNCTION require_payment_authorization() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'public', 'pg_temp'
     AS $$
 BEGIN
     IF NEW.payer_authorization = 'REQUIRED' OR NOT EXISTS (
@@ -5827,6 +5836,7 @@ $$;
 
 CREATE FUNCTION require_wallet_authorization() RETURNS trigger
     LANGUAGE plpgsql
+    SET search_path TO 'public', 'pg_temp'
     AS $$
 BEGIN
     IF NOT EXISTS (SELECT FROM wallet_authorizations a WHERE a.platform_id = NEW.platform_id AND a.id = NEW.id) THEN

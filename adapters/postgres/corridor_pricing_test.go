@@ -187,6 +187,40 @@ func TestChangePricing_ServiceOnlyAsProposed(t *testing.T) {
 	}
 }
 
+func TestServiceLogin_TemporaryTablesStandForNoOthers(t *testing.T) {
+	t.Parallel()
+	// A login of the service that makes temporary tables with the names of others, such as a catalog in which it owns everything, or
+	// proposals that nobody has made, still changes no price and no connection.
+	c := newEnv(t)
+	web := openService(t, c)
+	const (
+		platforms = "SET causeway.platform = '*';"
+		proposal  = "SELECT set_config('causeway.proposal', '019d4652-6c20-7cfc-9a0e-56330a1c25b9', false);"
+		price     = "INSERT INTO corridor_overrides (source, destination, fee_fixed) VALUES ('USD', 'BTC', 7)"
+		test      = "INSERT INTO rail_tests (connection, version, passed, checked, tested_at) VALUES ('bank', 1, true, '{}', now())"
+	)
+	for name, statements := range map[string]string{
+		"a catalog, a price": `CREATE TEMPORARY TABLE pg_class AS SELECT oid, (SELECT oid FROM pg_roles WHERE rolname = current_user) AS relowner
+			FROM pg_catalog.pg_class; ` + price,
+		"a catalog, a test": `CREATE TEMPORARY TABLE pg_class AS SELECT oid, (SELECT oid FROM pg_roles WHERE rolname = current_user) AS relowner
+			FROM pg_catalog.pg_class; ` + test,
+		"a proposal": proposal + `CREATE TEMPORARY TABLE corridor_proposals AS SELECT '019d4652-6c20-7cfc-9a0e-56330a1c25b9'::uuid AS id,
+			'PENDING' AS status, now() + interval '1 hour' AS expires_at, NULL::uuid AS platform_id,
+			'{"from": "USD", "to": "BTC", "after": {"override": {"fee-fixed": "7"}}}' AS request; ` + price,
+	} {
+		conn, err := web.Pool().Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = conn.Exec(t.Context(), platforms+statements, pgx.QueryExecModeSimpleProtocol)
+		if refused, is := errors.AsType[*pgconn.PgError](err); !is || refused.Code != "42501" && refused.Code != "23001" {
+			t.Errorf("%s: %v", name, err)
+		}
+		_ = conn.Conn().Close(t.Context())
+		conn.Release()
+	}
+}
+
 // openService opens the database with a login that has the rights of the service only.
 func openService(t *testing.T, c *env) *postgres.DB {
 	t.Helper()

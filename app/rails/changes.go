@@ -103,7 +103,7 @@ func (s *Service) change(ctx context.Context, operation string, c change, by Aut
 		if !rail.NeedsFourEyes(fourEyes, p.serves...) {
 			return p.save(ctx, tx, platform.Approval{})
 		}
-		c.After = p.after
+		c.After, c.Untested = p.after, c.Untested && p.test == nil
 		made.Proposal, err = s.propose(ctx, tx, operation, c, p.version, by)
 		return err
 	})
@@ -189,12 +189,16 @@ func (s *Service) Reject(ctx context.Context, by platform.Author, id ident.Propo
 type Proposal struct {
 	proposal.Stated
 	Connection string
-	// Before is the file of the connection as it is, and After that of a version that is proposed; nil for none.
+	// Before is the file of the latest version when it was proposed, and After that of a version that is proposed; nil for none.
 	Before, After []byte
+	// Untested: the version is not tested with the partner.
+	Untested bool
 	// Balance is the one that is proposed; zero for another change.
 	Balance money.Amount
 	// Reason is the proposer's.
 	Reason string
+
+	latest int // version, when it was proposed
 }
 
 // Proposal returns a proposal, or NOT_FOUND.
@@ -207,9 +211,11 @@ func (s *Service) Proposal(ctx context.Context, id ident.Proposal) (Proposal, er
 	if err != nil {
 		return p, err
 	}
-	seen, err := s.Connections.RailConnections(ctx)
-	if v, known := findConnection(seen, p.Connection); known && err == nil {
-		p.Before, err = File(v.Connection)
+	history, err := s.Connections.RailConnectionHistory(ctx, p.Connection)
+	for _, v := range history {
+		if v.Version == p.latest && err == nil {
+			p.Before, err = File(v.Connection)
+		}
 	}
 	return p, err
 }
@@ -231,7 +237,7 @@ func newProposal(p proposal.Stated) (Proposal, error) {
 		return Proposal{}, fmt.Errorf("the request of %s: %w", p.ID, err)
 	}
 	return Proposal{Stated: p, Connection: c.Connection, After: c.File, Balance: money.Amount{Minor: c.Amount, Currency: c.Currency},
-		Reason: c.Note}, nil
+		Reason: c.Note, Untested: c.Untested, latest: c.After}, nil
 }
 
 func (s *Service) decisions() foureyes.Decisions[ConnectionsTx] {

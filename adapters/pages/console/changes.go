@@ -77,8 +77,8 @@ var changeKinds = []changeKind{
 			_, err := c.Prices.Reject(r.Context(), by, id, note)
 			return err
 		}},
-	{"connections", "Connection", "The change is tested with the partner again, and comes into force if nothing else was changed " +
-		"since. Both persons are stored with it.",
+	{"connections", "Connection", "The change comes into force if nothing else was changed since. A version that is to be tested is " +
+		"tested with the partner again. Both persons are stored with it.",
 		func(c *Console, r *request, id ident.Proposal) (proposedChange, error) {
 			found, err := c.Connections.Proposal(r.Context(), id)
 			return connectionChange(found), err
@@ -134,6 +134,9 @@ func connectionChange(p rails.Proposal) proposedChange {
 	c := proposedChange{Stated: p.Stated, of: p.Connection, reason: p.Reason}
 	if p.Balance.Currency != "" {
 		c.facts = add(nil, "Balance afterwards", p.Balance.String())
+	}
+	if p.Untested {
+		c.facts = add(c.facts, "Test", "none: nobody tries the connection before it pays")
 	}
 	if p.After != nil {
 		c.before, c.after = valuesOf(p.Before), valuesOf(p.After)
@@ -259,7 +262,7 @@ func (c *Console) showChange(r *request, k changeKind) error {
 		return err
 	}
 	v := view{page: c.page(r, k.word+" "+p.of, "changes"), State: string(p.Status), Facts: p.allFacts()}
-	if p.after != nil {
+	if p.after != nil && (k.path == "prices" || v.Person.May(person.ApproveBooks, ident.Platform{}) || v.MayViewConnections()) {
 		v.Sections = []section{{Heading: "What changes", Table: differences(p.before, p.after)}}
 	}
 	if p.Status == proposal.Pending && v.Person.May(person.ApproveBooks, ident.Platform{}) {
