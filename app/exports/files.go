@@ -176,6 +176,13 @@ func (f *Files) Open(ctx context.Context, p ident.Platform, by person.Person, id
 	if err != nil {
 		return Document{}, err
 	}
+	size := int64(0)
+	for _, part := range parts {
+		size += part.Size
+	}
+	if size != e.Size {
+		return Document{}, fault.New(fault.NotFound, "The file of the export %s was deleted.", id)
+	}
 	err = ports.Do(ctx, f.Store, func(ctx context.Context, tx Tx) error {
 		return f.record(ctx, tx, e, by, platform.PersonDownloadedExport)
 	})

@@ -70,6 +70,15 @@ func (f *Files) begin(ctx context.Context, batch []ports.Job) (begun export.Expo
 			}
 			return tx.AddJobs(ctx, []ports.Job{f.writing(e, now.Add(turnDelay))})
 		}
+		if e.Run >= maxRuns { // its processes ended before it did
+			if e, err = e.Fail(notWritten.Message, now); err != nil {
+				return err
+			}
+			if err := f.endWithoutFile(ctx, tx, e); err != nil {
+				return err
+			}
+			return tx.FinishJobs(ctx, batch)
+		}
 		if e, err = e.Begin(now); err != nil {
 			return err
 		}
@@ -78,6 +87,8 @@ func (f *Files) begin(ctx context.Context, batch []ports.Job) (begun export.Expo
 	})
 	return begun, err
 }
+
+var notWritten = fault.New(fault.Conflict, "It could not be written, though this was tried several times. The log of the service says why.")
 
 // end ends an export, and its job, with its file or with the problem that there was.
 func (f *Files) end(ctx context.Context, batch []ports.Job, run *fileRun, problem error) error {
@@ -90,7 +101,7 @@ func (f *Files) end(ctx context.Context, batch []ports.Job, run *fileRun, proble
 	case isFault:
 	default:
 		f.Log.WithError(problem).WithField("export", run.ID.String()).Error("an export failed")
-		known = fault.New(fault.Conflict, "It could not be written, though this was tried several times. The log of the service says why.")
+		known = notWritten
 	}
 	return ports.Do(ctx, f.Store, func(ctx context.Context, tx Tx) error {
 		now := f.Clock.Now()
