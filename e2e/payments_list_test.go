@@ -23,7 +23,7 @@ FROM (SELECT n, timestamptz '2026-03-10 12:00:00Z' + n * interval '20 seconds' A
 
 var (
 	linkedRow    = regexp.MustCompile(`aria-label="Payment ([0-9a-f-]{36})"`)
-	olderPattern = regexp.MustCompile(`<a class="button" href="([^"]+)">Older payments`)
+	olderPattern = regexp.MustCompile(`<a class="button" id="older" href="([^"]+)"[^>]*>Older payments`)
 	countPattern = regexp.MustCompile(`<li><a href="[^"]*status=[A-Z]+[^"]*"[^>]*>([a-z]+) ([0-9]+)</a>`)
 	filePattern  = regexp.MustCompile(`<a href="([^"]+)">Download as CSV`)
 	savedPattern = regexp.MustCompile(`<a href="([^"]*/payments\?[^"]*)"[^>]*>Minutes of March`)

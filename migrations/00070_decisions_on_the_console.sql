@@ -106,15 +106,8 @@ $$;
 -- +goose StatementEnd
 CREATE TRIGGER rail_as_proposed BEFORE INSERT ON rail_opening_balances FOR EACH ROW EXECUTE FUNCTION rail_check_balance();
 
--- A temporary table would be found in place of one that a function without a search path reads or writes with the rights of its caller. The
--- service needs none.
--- +goose StatementBegin
-DO $$
-BEGIN
-    EXECUTE format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC, causeway_service', current_database());
-END
-$$;
--- +goose StatementEnd
+-- A temporary table, which the service may create, would be found in place of one that a function without a search path reads or writes
+-- with the rights of its caller.
 ALTER FUNCTION ledger_queue_decision SET search_path = public, pg_temp;
 ALTER FUNCTION ledger_queue_evidence SET search_path = public, pg_temp;
 ALTER FUNCTION require_payment_authorization SET search_path = public, pg_temp;
