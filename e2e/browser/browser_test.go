@@ -255,6 +255,13 @@ func (b *tab) press(selector string) {
 func (b *tab) pressTo(selector string, status int64) {
 	b.t.Helper()
 	response, err := chromedp.RunResponse(b.ctx, b.activate(selector))
+	for range 10 {
+		if err == nil || !strings.Contains(err.Error(), "Could not find node with given id") {
+			break
+		}
+		// The page was replaced after the element was found, so nothing was pressed.
+		response, err = chromedp.RunResponse(b.ctx, b.activate(selector))
+	}
 	if err != nil {
 		b.t.Fatalf("press %s: %v; the page is\n%s", selector, err, b.text())
 	}
