@@ -116,8 +116,15 @@ func TestEVM_MoneyComesInAndGoesOut(t *testing.T) {
 	if n := e.chain.Number("eth_getTransactionCount", e.wallet, "latest").Int64(); n != 2 {
 		t.Errorf("the wallet has sent %s transactions, want the fee of a sweep and a payout", strconv.FormatInt(n, 10))
 	}
+	proof := ""
+	defer func() {
+		if t.Failed() {
+			t.Logf("the last proof:\n%s", proof)
+		}
+	}()
 	eventually(t, "the ledger has what the chain holds", func() bool {
-		out, _, status := runCommand(t, e.operatorEnv(), "rails", "prove")
+		out, problem, status := runCommand(t, e.operatorEnv(), "rails", "prove")
+		proof = out + problem
 		return status == 0 && strings.Contains(out, "base-usdc")
 	})
 }

@@ -81,6 +81,9 @@ func TestDatabase_PrimaryThatWasReplacedIsLeft(t *testing.T) {
 	execAll(t, primary, "ALTER SYSTEM SET synchronous_standby_names = 'standby'", "SELECT pg_reload_conf()")
 	path, body := "/sandbox/internal-accounts/"+account+"/fund", object{"amount": 100}
 	h.withHeader("Idempotency-Key", uuid.NewString()).call(http.MethodPost, path, body).wantStatus(http.StatusOK)
+	// The primary may not have waited for its standby yet: it reads its settings again when it comes to it.
+	const isReplicated = "DO $$ BEGIN ASSERT NOT EXISTS (SELECT FROM pg_stat_replication WHERE replay_lsn < pg_current_wal_lsn()); END $$"
+	eventually(t, "the standby has the payment", func() bool { return primary.Exec(waitContext(t), isReplicated) == nil })
 
 	execAll(t, standby, "SELECT pg_promote()")
 	dir, err := kit.PostgresFolder()
