@@ -144,6 +144,17 @@ func TestChanges_DecidedBySecondPersonWithACode(t *testing.T) {
 	}
 }
 
+func TestChanges_SettingsOfConnectionsAreShownToThoseWhoMaySeeThem(t *testing.T) {
+	t.Parallel()
+	// Everybody sees that a connection is to be changed; its settings are for those who may see connections or approve the change.
+	for role, shows := range map[person.Role]bool{person.Viewer: false, person.Support: false, person.Operator: true, person.Finance: true} {
+		got := newSite(t).fill().as(person.Grant{Role: role}).get(root + "/changes/connections/" + proposalID.UUID().String())
+		if got.StatusCode != http.StatusOK || !strings.Contains(got.body, "bank-eur") || strings.Contains(got.body, "DE2") != shows {
+			t.Errorf("%s: %d: %s", role, got.StatusCode, got.body)
+		}
+	}
+}
+
 func TestChanges_WaitForThosePersonsWhoMayApprove(t *testing.T) {
 	t.Parallel()
 	// The home page counts them for who may approve, but not its own. A refused approval says why.
