@@ -210,6 +210,23 @@ func TestFiles_ProcessVanishes(t *testing.T) {
 	}
 }
 
+func TestFiles_EveryProcessVanishes(t *testing.T) {
+	t.Parallel()
+	// An export whose every process vanishes within its first part has failed after five of them, and leaves no part and no job.
+	e := newFileEnv(t)
+	asked := e.request(exports.Request{Format: exports.CSV})
+	runs := 0
+	e.stored.beforePut = func() {
+		runs++
+		e.Env.Clock.Advance(time.Hour) // the lease ends
+		e.writeDue(e.newProcess())
+	}
+	e.writeDue(e.Files)
+	if got := e.listed(asked.ID); got.State != export.Failed || runs != 5 || e.storedParts() != 0 || e.CountJobs(ports.StepWriteExport) != 0 {
+		t.Errorf("after %d runs: %+v", runs, got)
+	}
+}
+
 func TestFiles_OneOfAPlatformAtATime(t *testing.T) {
 	t.Parallel()
 	// While an export is written, another process lets a second one wait, and writes it afterwards. No more than some wait.
