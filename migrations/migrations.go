@@ -52,7 +52,7 @@ type AppliedFile struct {
 
 // Up brings the database to the newest version. Any number of processes may call it at
 // the same time: one works, the others wait. Each file is applied completely or not at
-// all.
+// all. Then the partitions of tables get the indexes that files have added to their parents.
 //
 // The pool must allow at least two connections. Errors: ErrNewerDatabase,
 // ErrDevelopmentDatabase, ErrPreviousRuns, or the file and statement that failed.
@@ -123,7 +123,10 @@ func apply(ctx context.Context, db *sql.DB, files fs.FS, attempts int) (Result, 
 	if err != nil {
 		return result, describe(partial, err)
 	}
-	return result, checkNotNewer(ctx, provider)
+	if err := checkNotNewer(ctx, provider); err != nil {
+		return result, err
+	}
+	return result, indexPartitions(ctx, db, locker, attempts)
 }
 
 // describe names the file that failed, and says what to do if it could not lock a table.
