@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -204,19 +205,30 @@ func (c *Console) showChanges(r *request) error {
 		"newest first. Operators propose them with `causeway corridors` and `causeway rails`."}
 	v.Filter = &filter{root + "/changes", []field{{Name: "status", Label: "Status", Kind: "select", Value: string(status),
 		Options: optionsOf(proposal.Statuses)}}}
+	f := ports.ProposalFilter{Paging: pagingOf(r), Status: status}
+	f.Limit++
+	type ofKind struct {
+		changeKind
+		proposedChange
+	}
+	var all []ofKind
 	for _, k := range changeKinds {
-		found, err := k.all(c, r, ports.ProposalFilter{Paging: ports.Paging{Limit: pageSize}, Status: status})
+		found, err := k.all(c, r, f)
 		if err != nil {
 			return err
 		}
-		t := &table{Label: k.word, Columns: columns("Proposed", "Change", "Of", "Status", "By", "Decided by"),
-			Empty: "There is no such proposal. They are made where a platform lists the action in `fourEyes` of its ledger settings."}
-		for _, p := range found {
-			t.Rows = append(t.Rows, []cell{timed(p.CreatedAt), linked(p.Operation, changePath(k, p.ID)), plain(p.of), stated(p.Status),
-				plain(p.By.String()), plain(p.DecidedBy.Actor)})
-		}
-		v.Sections = append(v.Sections, section{Heading: k.word + "s", Table: t})
+		all = append(all, converted(found, func(p proposedChange) ofKind { return ofKind{k, p} })...)
 	}
+	slices.SortFunc(all, func(a, b ofKind) int { return cmp.Compare(b.ID.String(), a.ID.String()) }) // newest first
+	shown := all[:min(len(all), pageSize)]
+	t := &table{Label: "Changes", Columns: columns("Proposed", "Kind", "Change", "Of", "Status", "By", "Decided by"),
+		Empty: "There is no such proposal. They are made where a platform lists the action in `fourEyes` of its ledger settings."}
+	for _, p := range shown {
+		t.Rows = append(t.Rows, []cell{timed(p.CreatedAt), plain(p.word), linked(p.Operation, changePath(p.changeKind, p.ID)), plain(p.of),
+			stated(p.Status), plain(p.By.String()), plain(p.DecidedBy.Actor)})
+	}
+	v.Sections = []section{{Table: t}}
+	v.Older = older(r, len(all) > pageSize, shown, func(p ofKind) string { return pathOfID(p.ID) })
 	return c.show(r, v)
 }
 

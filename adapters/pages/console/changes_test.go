@@ -2,11 +2,15 @@ package console
 
 import (
 	"context"
+	"html"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/uuid"
 
 	"causeway/app/pricing"
 	"causeway/app/rails"
@@ -25,6 +29,23 @@ type fakeChanges struct {
 	proposer ident.Person
 	status   proposal.Status
 	refusal  error
+	// older are how many of each kind are listed beside the one.
+	older int
+}
+
+// pageOfChanges returns a page of what is proposed, newest first, of which one is the newest: the others have numbers below 200.
+func pageOfChanges[T any](f *fakeChanges, filter ports.ProposalFilter, one T, stated func(*T) *proposal.Stated, odd byte) (found []T) {
+	for n := range f.older + 1 {
+		next, id := one, proposalID.UUID()
+		if n > 0 {
+			id = uuid.UUID{14: byte(200 - n), 15: odd}
+		}
+		stated(&next).ID.SetUUID(id)
+		if isAfter := filter.After == uuid.Nil || id.String() < filter.After.String(); isAfter && len(found) < filter.Limit {
+			found = append(found, next)
+		}
+	}
+	return found
 }
 
 func (f *fakeChanges) stated(operation string) proposal.Stated {
@@ -59,8 +80,8 @@ func (f fakePrices) Proposal(ctx context.Context, id ident.Proposal) (pricing.Pr
 	return f.price(), f.read(ctx, "price")
 }
 
-func (f fakePrices) Proposals(ctx context.Context, _ ports.ProposalFilter) ([]pricing.Proposal, error) {
-	return []pricing.Proposal{f.price()}, f.read(ctx, "prices")
+func (f fakePrices) Proposals(ctx context.Context, filter ports.ProposalFilter) ([]pricing.Proposal, error) {
+	return pageOfChanges(f.fakeChanges, filter, f.price(), func(p *pricing.Proposal) *proposal.Stated { return &p.Stated }, 0), f.read(ctx, "prices")
 }
 
 func (f fakePrices) Approve(ctx context.Context, by platform.Author, id ident.Proposal) (pricing.ChangeResult, error) {
@@ -90,8 +111,9 @@ func (f fakeConnections) Proposal(ctx context.Context, id ident.Proposal) (rails
 	return f.connection(), f.read(ctx, "connection")
 }
 
-func (f fakeConnections) Proposals(ctx context.Context, _ ports.ProposalFilter) ([]rails.Proposal, error) {
-	return []rails.Proposal{f.connection()}, f.read(ctx, "connections")
+func (f fakeConnections) Proposals(ctx context.Context, filter ports.ProposalFilter) ([]rails.Proposal, error) {
+	return pageOfChanges(f.fakeChanges, filter, f.connection(), func(p *rails.Proposal) *proposal.Stated { return &p.Stated }, 1),
+		f.read(ctx, "connections")
 }
 
 func (f fakeConnections) Approve(ctx context.Context, by platform.Author, id ident.Proposal) (proposal.Stated, []string, error) {
@@ -152,6 +174,36 @@ func TestChanges_SettingsOfConnectionsAreShownToThoseWhoMaySeeThem(t *testing.T)
 		if got.StatusCode != http.StatusOK || !strings.Contains(got.body, "bank-eur") || strings.Contains(got.body, "DE2") != shows {
 			t.Errorf("%s: %d: %s", role, got.StatusCode, got.body)
 		}
+	}
+}
+
+func TestChanges_PagesOfBothKinds(t *testing.T) {
+	t.Parallel()
+	// Changes of both kinds are one list, newest first, whose pages have each of them once; the filter stays on each page.
+	s := newSite(t).fill().as(person.Grant{Role: person.Viewer})
+	s.changes.older = 60
+	changeLink := regexp.MustCompile(`href="(/console/changes/[a-z]+/[0-9a-f-]{36})"`)
+	var ids []string
+	pages := 0
+	for path := root + "/changes?status=PENDING"; path != ""; pages++ {
+		got := s.get(path)
+		for _, link := range changeLink.FindAllStringSubmatch(got.body, -1) {
+			ids = append(ids, link[1])
+		}
+		path = ""
+		if next := regexp.MustCompile(`id="older" href="([^"]+)"`).FindStringSubmatch(got.body); next != nil {
+			if path = html.UnescapeString(next[1]); !strings.Contains(path, "status=PENDING") {
+				t.Errorf("the next page is %s", path)
+			}
+		}
+	}
+	if pages != 3 || len(ids) != 122 {
+		t.Errorf("%d pages of %d changes, want 3 of 122", pages, len(ids))
+	}
+	byAge := slices.Clone(ids)
+	slices.SortStableFunc(byAge, func(a, b string) int { return strings.Compare(b[strings.LastIndex(b, "/"):], a[strings.LastIndex(a, "/"):]) })
+	if !slices.Equal(ids, byAge) || len(slices.Compact(slices.Sorted(slices.Values(ids)))) != len(ids) {
+		t.Errorf("not newest first, or not once: %q", ids)
 	}
 }
 

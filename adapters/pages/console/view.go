@@ -177,9 +177,9 @@ func spans(text string) (all []span) {
 	return all
 }
 
-// pagingOf returns the page of a list that a request names.
+// pagingOf returns the page of a list that a request names. Its length is not shown, and so not counted.
 func pagingOf(r *request) ports.Paging {
-	return ports.Paging{Limit: pageSize, After: after(r.URL.Query())}
+	return ports.Paging{Limit: pageSize, After: after(r.URL.Query()), WithoutTotal: true}
 }
 
 // older returns the address of the next page of a list, with the filter of this one; empty if there is none.
