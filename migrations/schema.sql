@@ -1291,6 +1291,8 @@ CREATE TABLE job_actions (
 );
 ALTER TABLE ONLY job_actions
     ADD CONSTRAINT job_actions_pkey PRIMARY KEY (platform_id, id);
+CREATE INDEX job_actions_by_actor ON job_actions USING btree (platform_id, actor, id);
+CREATE INDEX job_actions_by_job ON job_actions USING btree (platform_id, job_id, id);
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON job_actions FOR EACH STATEMENT EXECUTE FUNCTION reject_change();
 ALTER TABLE job_actions ENABLE ROW LEVEL SECURITY;
 CREATE POLICY platform_isolation ON job_actions USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
@@ -2510,6 +2512,8 @@ CREATE TABLE operator_actions (
 );
 ALTER TABLE ONLY operator_actions
     ADD CONSTRAINT operator_actions_pkey PRIMARY KEY (platform_id, id);
+CREATE INDEX operator_actions_by_actor ON operator_actions USING btree (platform_id, actor, id);
+CREATE INDEX operator_actions_by_subject ON operator_actions USING btree (platform_id, subject_id, id);
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON operator_actions FOR EACH STATEMENT EXECUTE FUNCTION reject_change();
 ALTER TABLE operator_actions ENABLE ROW LEVEL SECURITY;
 CREATE POLICY platform_isolation ON operator_actions USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
@@ -2902,6 +2906,7 @@ ALTER TABLE rail_decisions
     ADD CONSTRAINT rail_decision_two_tokens CHECK ((approver_token_id <> token_id)) NOT VALID;
 ALTER TABLE ONLY rail_decisions
     ADD CONSTRAINT rail_decisions_pkey PRIMARY KEY (platform_id, id);
+CREATE INDEX rail_decisions_by_actor ON rail_decisions USING btree (platform_id, actor, id);
 CREATE INDEX rail_decisions_by_payment ON rail_decisions USING btree (platform_id, payment_id);
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON rail_decisions FOR EACH STATEMENT EXECUTE FUNCTION reject_change();
 CREATE POLICY platform_isolation ON rail_decisions USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
@@ -3569,8 +3574,10 @@ ALTER TABLE ONLY request_log ATTACH PARTITION request_log_first FOR VALUES FROM 
 ALTER TABLE ONLY request_log
     ADD CONSTRAINT request_log_pkey PRIMARY KEY (platform_id, id);
 CREATE INDEX request_log_by_key ON ONLY request_log USING btree (platform_id, idempotency_key, id) WHERE (idempotency_key <> ''::text);
+CREATE INDEX request_log_by_operation ON ONLY request_log USING btree (platform_id, operation, id);
 CREATE INDEX request_log_by_request ON ONLY request_log USING btree (platform_id, request_id);
 CREATE INDEX request_log_failed ON ONLY request_log USING btree (platform_id, id) WHERE (status >= 400);
+CREATE INDEX request_log_server_failed ON ONLY request_log USING btree (platform_id, id) WHERE (status >= 500);
 CREATE POLICY platform_isolation ON request_log USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
 ALTER TABLE request_log ENABLE ROW LEVEL SECURITY;
 GRANT SELECT,INSERT ON TABLE request_log TO causeway_service;
@@ -4415,7 +4422,10 @@ CREATE TABLE verification_reviews (
 );
 ALTER TABLE ONLY verification_reviews
     ADD CONSTRAINT verification_reviews_pkey PRIMARY KEY (platform_id, id);
+CREATE INDEX verification_reviews_by_actor ON verification_reviews USING btree (platform_id, actor, id);
 CREATE INDEX verification_reviews_by_customer ON verification_reviews USING btree (platform_id, customer_id, id);
+CREATE INDEX verification_reviews_by_owner ON verification_reviews USING btree (platform_id, owner_id, id) WHERE (owner_id IS NOT NULL);
+CREATE INDEX verification_reviews_by_verification ON verification_reviews USING btree (platform_id, verification_id, id) WHERE (verification_id IS NOT NULL);
 ALTER TABLE ONLY verification_reviews
     ADD CONSTRAINT verification_review_customer_fkey FOREIGN KEY (platform_id, customer_id) REFERENCES customers(platform_id, id);
 ALTER TABLE ONLY verification_reviews

@@ -2,6 +2,8 @@ package postgres
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -10,40 +12,75 @@ import (
 	"causeway/ports"
 )
 
-// activities reads what people have done, newest first. Each part reads the newest of its table by the primary key, whose ids are in the
-// order of time, and stops after a page. A change of a month has a number, of which an id is made.
-const activities = `
-	SELECT id, at, actor, action, note, subject_id, subject FROM (
-		(SELECT id, at, actor, action, '' AS note, subject_id, subject FROM operator_actions
-			WHERE platform_id = $1 AND id > $2 AND id < $3 AND ($4 = '' OR strpos(lower(actor), $4) > 0)
-				AND ($5::uuid IS NULL OR subject_id = $5) ORDER BY id DESC LIMIT $6)
+// activityTable is a table of what people have done. Its ids are in the order of time.
+type activityTable struct {
+	from string
+	// columns are those of a ports.Activity, and actor an expression of who did it.
+	columns, actor string
+	// byActor: an index finds the rows of an actor, by id.
+	byActor bool
+	// subjects are the conditions of what it was done to ($6), of which no row has two. An index finds the rows of each, but for the
+	// subjects of jobs, which people have retried or discarded.
+	subjects []string
+}
+
+var activityTables = []activityTable{
+	{"operator_actions", "id, at, actor, action, '' AS note, subject_id, subject", "actor", true, []string{"subject_id = $6"}},
+	{"job_actions", "id, at, actor, action || '_JOB', reason, job_id, step", "actor", true,
+		[]string{"job_id = $6", "$6 = ANY (subjects)"}},
+	{"rail_decisions", "id, decided_at, actor, decision || '_' || kind, note, payment_id, ''", "actor", true, []string{"payment_id = $6"}},
+	{"verification_reviews", "id, reviewed_at, actor, 'REVIEW_' || verdict, '', coalesce(verification_id, owner_id), 'Customer:' || customer_id",
+		"actor", true, []string{"verification_id = $6", "owner_id = $6", "customer_id = $6"}},
+	{"ledger_proposals", `id, created_at, coalesce(nullif(proposer, ''), 'Token:' || proposer_token_id), 'PROPOSE_' || action,
+		lower(status) || CASE WHEN decided_at IS NULL THEN '' ELSE ' by ' || coalesce(nullif(decider, ''), 'Token:' || decider_token_id) END,
+		id, operation`, `proposer || E'\n' || decider`, false, []string{"id = $6"}},
+	// A change of a month has a number, of which an id is made.
+	{`(SELECT *, (lpad(to_hex((extract(epoch FROM changed_at) * 1000)::bigint), 12, '0') || '70008000' || lpad(to_hex(id), 12, '0'))::uuid AS at_id
+		FROM ledger_period_changes WHERE platform_id = $1) AS months`, `at_id, changed_at, coalesce(nullif(actor, ''), 'Token:' || token_id),
+		upper(replace(action, '-', '_')) || '_MONTH', note, '00000000-0000-0000-0000-000000000000'::uuid AS subject_id, to_char(month, 'YYYY-MM')`,
+		"actor", false, nil},
+}
+
+// actorsOf finds the actors of a table whose names have a part ($5), by one look into the index for each actor of the platform.
+const actorsOf = `
+	(WITH RECURSIVE all_actors AS (
+		(SELECT actor FROM %[1]s WHERE platform_id = $1 ORDER BY actor LIMIT 1)
 		UNION ALL
-		(SELECT id, at, actor, action || '_JOB', reason, job_id, step FROM job_actions
-			WHERE platform_id = $1 AND id > $2 AND id < $3 AND ($4 = '' OR strpos(lower(actor), $4) > 0)
-				AND ($5::uuid IS NULL OR job_id = $5 OR $5 = ANY (subjects)) ORDER BY id DESC LIMIT $6)
-		UNION ALL
-		(SELECT id, decided_at, actor, decision || '_' || kind, note, payment_id, '' FROM rail_decisions
-			WHERE platform_id = $1 AND id > $2 AND id < $3 AND ($4 = '' OR strpos(lower(actor), $4) > 0)
-				AND ($5::uuid IS NULL OR payment_id = $5) ORDER BY id DESC LIMIT $6)
-		UNION ALL
-		(SELECT id, reviewed_at, actor, 'REVIEW_' || verdict, '', coalesce(verification_id, owner_id), 'Customer:' || customer_id
-			FROM verification_reviews
-			WHERE platform_id = $1 AND id > $2 AND id < $3 AND ($4 = '' OR strpos(lower(actor), $4) > 0)
-				AND ($5::uuid IS NULL OR $5 IN (verification_id, owner_id, customer_id)) ORDER BY id DESC LIMIT $6)
-		UNION ALL
-		(SELECT id, created_at, coalesce(nullif(proposer, ''), 'Token:' || proposer_token_id), 'PROPOSE_' || action,
-			lower(status) || CASE WHEN decided_at IS NULL THEN '' ELSE ' by ' || coalesce(nullif(decider, ''), 'Token:' || decider_token_id) END,
-			id, operation FROM ledger_proposals
-			WHERE platform_id = $1 AND id > $2 AND id < $3 AND ($4 = '' OR strpos(lower(proposer), $4) > 0 OR strpos(lower(decider), $4) > 0)
-				AND ($5::uuid IS NULL OR id = $5) ORDER BY id DESC LIMIT $6)
-		UNION ALL
-		(SELECT * FROM (SELECT (lpad(to_hex((extract(epoch FROM changed_at) * 1000)::bigint), 12, '0') || '70008000' ||
-				lpad(to_hex(id), 12, '0'))::uuid AS id, changed_at, coalesce(nullif(actor, ''), 'Token:' || token_id),
-				upper(replace(action, '-', '_')) || '_MONTH', note, '00000000-0000-0000-0000-000000000000'::uuid AS subject_id,
-				to_char(month, 'YYYY-MM')
-			FROM ledger_period_changes WHERE platform_id = $1 AND ($4 = '' OR strpos(lower(actor), $4) > 0)) AS months
-			WHERE id > $2 AND id < $3 AND $5::uuid IS NULL ORDER BY id DESC LIMIT $6)
-	) AS all_of_them ORDER BY id DESC LIMIT $6`
+		SELECT (SELECT next.actor FROM %[1]s next WHERE next.platform_id = $1 AND next.actor > a.actor ORDER BY next.actor LIMIT 1)
+		FROM all_actors a WHERE a.actor IS NOT NULL)
+	SELECT actor FROM all_actors WHERE strpos(lower(actor), $5) > 0)`
+
+// The statements that read what people have done, newest first, each part of which stops after a page: of everybody by the primary keys,
+// of those whose names have a part, and of an object ($6), of those whose names have a part or of everybody if that is empty.
+var allActivities, activitiesByActor, activitiesBySubject = composeActivities()
+
+func composeActivities() (all, byActor, bySubject string) {
+	const hasActor = ` AND strpos(lower(%s), $5) > 0`
+	var everything, ofActors, ofSubjects, actors []string
+	for _, t := range activityTables {
+		id, _, _ := strings.Cut(t.columns, ",")
+		part := func(where string) string {
+			return fmt.Sprintf("(SELECT %s FROM %s WHERE platform_id = $1 AND %[3]s > $2 AND %[3]s < $3%s ORDER BY %[3]s DESC LIMIT $4)", t.columns,
+				t.from, id, where)
+		}
+		everything = append(everything, part(""))
+		if t.byActor {
+			actors = append(actors, fmt.Sprintf(actorsOf, t.from))
+			ofActors = append(ofActors, "(SELECT of_actor.* FROM actors a, LATERAL "+part(" AND actor = a.name")+" AS of_actor)")
+		} else {
+			ofActors = append(ofActors, part(fmt.Sprintf(hasActor, t.actor)))
+		}
+		for _, subject := range t.subjects {
+			ofSubjects = append(ofSubjects, part(" AND "+subject+fmt.Sprintf(hasActor, t.actor)))
+		}
+	}
+	combined := func(parts []string) string {
+		return "SELECT * FROM (\n" + strings.Join(parts, "\nUNION ALL\n") + `
+) AS parts (id, at, actor, action, note, subject_id, subject) ORDER BY id DESC LIMIT $4`
+	}
+	names := "WITH actors (name) AS MATERIALIZED (" + strings.Join(actors, " UNION ") + ")\n"
+	return combined(everything), names + combined(ofActors), combined(ofSubjects)
+}
 
 // Activities implements activity.Store.
 func (db *DB) Activities(ctx context.Context, f ports.ActivityFilter) ([]ports.Activity, error) {
@@ -54,12 +91,14 @@ func (db *DB) Activities(ctx context.Context, f ports.ActivityFilter) ([]ports.A
 	if to == uuid.Nil {
 		to = uuid.Max
 	}
-	var subject *uuid.UUID
-	if f.SubjectID != uuid.Nil {
-		subject = &f.SubjectID
+	statement, args := allActivities, []any{f.Platform.UUID(), from, to, f.Limit}
+	switch {
+	case f.SubjectID != uuid.Nil:
+		statement, args = activitiesBySubject, append(args, f.Actor, f.SubjectID)
+	case f.Actor != "":
+		statement, args = activitiesByActor, append(args, f.Actor)
 	}
-	return storage.Collect(ctx, db.queryRows, activities, []any{f.Platform.UUID(), from, to, f.Actor, subject, f.Limit},
-		func(rows pgx.Rows, a *ports.Activity) error {
-			return rows.Scan(&a.ID, &a.At, &a.Actor, &a.Action, &a.Note, &a.SubjectID, &a.Subject)
-		})
+	return storage.Collect(ctx, db.queryRows, statement, args, func(rows pgx.Rows, a *ports.Activity) error {
+		return rows.Scan(&a.ID, &a.At, &a.Actor, &a.Action, &a.Note, &a.SubjectID, &a.Subject)
+	})
 }

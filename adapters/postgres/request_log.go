@@ -2,6 +2,8 @@ package postgres
 
 import (
 	"context"
+	"net/http"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -56,26 +58,20 @@ func (db *DB) RequestLogEntry(ctx context.Context, p ident.Platform, id ident.Re
 // was written.
 const maxRequestDuration = time.Hour
 
-// RequestLog uses request_log_by_request, request_log_by_key, request_log_failed or the primary key.
+// RequestLog uses the first of request_log_by_request, request_log_by_key, request_log_server_failed, request_log_by_operation and
+// request_log_failed that finds the rows of the filter, or the primary key.
 func (db *DB) RequestLog(ctx context.Context, p ident.Platform, f ports.RequestLogFilter) (ports.Page[requestlog.Entry], error) {
 	l := newList("request_log", p)
+	find := l.byIndex
+	byIndex := func(text string, args ...any) {
+		find(text, args...)
+		find = l.where
+	}
 	if f.RequestID != uuid.Nil {
-		l.byIndex("request_id = ?", f.RequestID)
+		byIndex("request_id = ?", f.RequestID)
 	}
 	if f.IdempotencyKey != "" {
-		l.byIndex("idempotency_key = ? AND idempotency_key <> ''", f.IdempotencyKey)
-	}
-	if len(f.Statuses) > 0 {
-		ranges, failed := make([]condition, len(f.Statuses)), true
-		for i, r := range f.Statuses {
-			ranges[i] = condition{"status BETWEEN ? AND ?", []any{r.From, r.To}}
-			failed = failed && r.From >= 400
-		}
-		if failed {
-			l.byIndex("status >= 400")
-		}
-		matches := joined(ranges, " OR ")
-		l.where(matches.text, matches.args...)
+		byIndex("idempotency_key = ? AND idempotency_key <> ''", f.IdempotencyKey)
 	}
 	if len(f.PathPrefixes) > 0 {
 		prefixes := make([]condition, len(f.PathPrefixes))
@@ -85,8 +81,26 @@ func (db *DB) RequestLog(ctx context.Context, p ident.Platform, f ports.RequestL
 		matches := joined(prefixes, " OR ")
 		l.where(matches.text, matches.args...)
 	}
+	lowest := 0
+	if len(f.Statuses) > 0 {
+		ranges := make([]condition, len(f.Statuses))
+		for i, r := range f.Statuses {
+			ranges[i] = condition{"status BETWEEN ? AND ?", []any{r.From, r.To}}
+		}
+		matches := joined(ranges, " OR ")
+		l.where(matches.text, matches.args...)
+		lowest = slices.MinFunc(f.Statuses, func(a, b requestlog.StatusRange) int { return a.From - b.From }).From
+	}
+	if lowest >= http.StatusInternalServerError {
+		byIndex("status >= 500")
+	}
+	if f.Operation != "" {
+		byIndex("operation = ?", f.Operation)
+	}
+	if lowest >= http.StatusBadRequest {
+		byIndex("status >= 400")
+	}
 	l.whereEqual("method", f.Method)
-	l.whereEqual("operation", f.Operation)
 	if !f.Token.IsZero() {
 		l.where("token_id = ?", f.Token)
 	}
