@@ -18,6 +18,8 @@ type Paging struct {
 	Ascending bool
 	// WithoutTotal: the list is not counted.
 	WithoutTotal bool
+	// MaxRead is about how many rows are read for a page, with those that a filter leaves out; any number if zero.
+	MaxRead int
 }
 
 // MaxTotal is the largest exact Total of a page. Counting more would cost more than the page.
@@ -32,11 +34,13 @@ type Page[T any] struct {
 	// many items that a filter left out.
 	Total          int64
 	TotalIsMinimum bool
+	// ReadTo is zero, or the page is not full because MaxRead rows were read: the list goes on after this id.
+	ReadTo uuid.UUID
 }
 
 // PageOf returns a page with items that were made of those of another one.
 func PageOf[T, From any](items []T, of Page[From]) Page[T] {
-	return Page[T]{Items: items, More: of.More, Total: of.Total, TotalIsMinimum: of.TotalIsMinimum}
+	return Page[T]{Items: items, More: of.More, Total: of.Total, TotalIsMinimum: of.TotalIsMinimum, ReadTo: of.ReadTo}
 }
 
 // All reads a whole list, page by page, and returns its items or, as the last one, an error.

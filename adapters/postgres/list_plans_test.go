@@ -88,8 +88,8 @@ func (r *tracedStatements) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBa
 
 func statuses(s ...transaction.Status) []transaction.Status { return s }
 
-// newListEnv returns a database with many rows, and a record of what its lists send.
-func newListEnv(t *testing.T) (*DB, *tracedStatements) {
+// newListEnv returns a database with many rows, which SQL fills in, and a record of what its lists send.
+func newListEnv(t *testing.T, fill string) (*DB, *tracedStatements) {
 	t.Helper()
 	url := pgtest.New(t)
 	db, err := Open(t.Context(), Options{URL: url, AllPlatforms: true, MaxConnections: 2, MaxReadConnections: 1})
@@ -97,8 +97,7 @@ func newListEnv(t *testing.T) (*DB, *tracedStatements) {
 		t.Fatal(err)
 	}
 	t.Cleanup(db.Close)
-	owner := pgtest.Connect(t, url)
-	if _, err := owner.Exec(t.Context(), fmt.Sprintf(fillLists, *manyTransactions, manyCustomers)); err != nil {
+	if _, err := pgtest.Connect(t, url).Exec(t.Context(), fill); err != nil {
 		t.Fatal(err)
 	}
 	trace := &tracedStatements{}
@@ -184,7 +183,7 @@ func testID(n int64) uuid.UUID {
 func TestLists_ManyRows(t *testing.T) {
 	t.Parallel()
 	// Lists of many rows read little, and say if their total was not counted to the end.
-	db, trace := newListEnv(t)
+	db, trace := newListEnv(t, fmt.Sprintf(fillLists, *manyTransactions, manyCustomers))
 	t.Run("ReadLittleByIndexes", func(t *testing.T) { checkListPlans(t, db, trace) })
 	t.Run("TotalsAreExactUpToMaximum", func(t *testing.T) { checkTotals(t, db) })
 	t.Run("CountsByStatus", func(t *testing.T) { checkCounts(t, db) })

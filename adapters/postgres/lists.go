@@ -234,12 +234,7 @@ func selectPage[T any](ctx context.Context, db *DB, l list, p ports.Paging, t *s
 		return found, err
 	}
 	opened, err := sealed.OpenRows(ctx, db.sealed, read.Items)
-	return pageOf(read, opened), err
-}
-
-// pageOf returns a page with what its items were read for.
-func pageOf[Row, T any](read ports.Page[Row], items []T) ports.Page[T] {
-	return ports.Page[T]{Items: items, More: read.More, Total: read.Total, TotalIsMinimum: read.TotalIsMinimum}
+	return ports.PageOf(opened, read), err
 }
 
 // selectPageOf reads one page of a list, ordered by id: the columns that scan reads. It holds a connection of readPool
@@ -253,21 +248,38 @@ func selectPageOf[T any](ctx context.Context, db *DB, l list, p ports.Paging, co
 			return found, err
 		}
 	}
-	query := l.page(db, p, columns)
-	err = db.readQuery(ctx, query, func(rows pgx.Rows) error {
+	var readTo uuid.UUID
+	if p.MaxRead > 0 && len(l.filter) > 0 {
+		if readTo, err = l.readTo(ctx, db, p); err != nil {
+			return found, err
+		}
+		l.byIndex("? >= ?", bun.Ident(l.id()), readTo)
+	}
+	err = db.readQuery(ctx, l.page(db, p, columns), func(rows pgx.Rows) error {
 		item, err := scan(rows)
 		if found.More = len(found.Items) == p.Limit; !found.More {
 			found.Items = append(found.Items, item)
 		}
 		return err
 	})
+	if !found.More {
+		found.ReadTo = readTo
+	}
 	setTotal(&found, matching, read)
 	return found, err
 }
 
-// page returns the query of one page and a row more, if there is one.
-func (l *list) page(db *DB, p ports.Paging, columns string) *bun.SelectQuery {
-	c := candidates{columns: condition{text: columns}, where: l.filter, order: "DESC", limit: int64(p.Limit) + 1, rows: true}
+// readTo returns the id of the last of p.MaxRead rows of a list in descending order, without alternatives: those that its index finds,
+// before they are filtered. It is zero if there are fewer.
+func (l *list) readTo(ctx context.Context, db *DB, p ports.Paging) (id uuid.UUID, err error) {
+	c := candidates{columns: condition{text: l.id()}, order: "DESC", limit: 1}
+	c.startAfter(l, p)
+	err = db.readQuery(ctx, l.query(db, c).Offset(int64(p.MaxRead-1)), func(rows pgx.Rows) error { return rows.Scan(&id) })
+	return id, err
+}
+
+// startAfter limits candidates to those after the page before.
+func (c *candidates) startAfter(l *list, p ports.Paging) {
 	id := bun.Ident(l.id())
 	switch {
 	case p.Ascending:
@@ -276,6 +288,12 @@ func (l *list) page(db *DB, p ports.Paging, columns string) *bun.SelectQuery {
 	case p.After != uuid.Nil:
 		c.where = append(slices.Clip(c.where), condition{"? < ?", []any{id, p.After}})
 	}
+}
+
+// page returns the query of one page and a row more, if there is one.
+func (l *list) page(db *DB, p ports.Paging, columns string) *bun.SelectQuery {
+	c := candidates{columns: condition{text: columns}, where: l.filter, order: "DESC", limit: int64(p.Limit) + 1, rows: true}
+	c.startAfter(l, p)
 	if l.details == "" && len(l.alternatives) < 2 {
 		return l.query(db, c)
 	}

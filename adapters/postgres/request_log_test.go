@@ -107,6 +107,48 @@ func TestRequestLog_ListsByEachFilter(t *testing.T) {
 	}
 }
 
+func TestRequestLog_LooksThroughAFewAtOnce(t *testing.T) {
+	t.Parallel()
+	// A page that looks through only a few requests says how far it has come, unless it is full or has come to the end. The pages after it
+	// have the others that match, each once.
+	c := newEnv(t)
+	entries := make([]requestlog.Entry, 20)
+	for i := range entries {
+		entries[i] = loggedRequest(c, i)
+		if i%6 == 1 {
+			entries[i].Method, entries[i].Path = "GET", "/rare"
+		}
+	}
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return tx.SaveRequestLog(ctx, entries) })
+
+	for _, maxRead := range []int{1, 6, 7, 20, 100} {
+		var got []int
+		f := ports.RequestLogFilter{PathPrefixes: []string{"/rare"}, Paging: ports.Paging{Limit: 1, MaxRead: maxRead}}
+		for pages := 0; ; pages++ {
+			page, err := c.RequestLog(t.Context(), c.platform.ID, f)
+			if err != nil || pages > 2*len(entries) {
+				t.Fatalf("%d at once: %v, page %d", maxRead, err, pages)
+			}
+			for _, e := range page.Items {
+				got = append(got, slices.IndexFunc(entries, func(known requestlog.Entry) bool { return known.ID == e.ID }))
+				f.After = e.ID.UUID()
+			}
+			if page.More && page.ReadTo != uuid.Nil {
+				t.Errorf("%d at once: a full page says how far it has come", maxRead)
+			}
+			if page.ReadTo != uuid.Nil {
+				f.After = page.ReadTo
+			}
+			if !page.More && page.ReadTo == uuid.Nil {
+				break
+			}
+		}
+		if !slices.Equal(got, []int{19, 13, 7, 1}) {
+			t.Errorf("%d at once: %v", maxRead, got)
+		}
+	}
+}
+
 func TestDeleteOld_RequestLog(t *testing.T) {
 	t.Parallel()
 	// A partition that ended before the time is dropped with its entries; the next one, and what has no partition of its own, stays.

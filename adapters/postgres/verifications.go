@@ -127,7 +127,7 @@ func (db *DB) Verifications(ctx context.Context, p ident.Platform,
 	}
 	page, err := selectPage(ctx, db, l, f.Paging, verifications)
 	found, err := verificationsOf(page.Items, err)
-	return pageOf(page, found), err
+	return ports.PageOf(found, page), err
 }
 
 func verificationNotFound(id ident.Verification) error {

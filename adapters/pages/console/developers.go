@@ -125,6 +125,10 @@ func (c *Console) revokeToken(r *request) (action, error) {
 		}}, err
 }
 
+// maxRequestsRead is how many requests are looked through for a page, with those that a part of the filter without an index leaves out:
+// looking through all of them would keep the page waiting.
+const maxRequestsRead = 50_000
+
 // requestStatuses are the filters of the log by the first digit of the status.
 var requestStatuses = []option{{"", "all"}, {"2", "2xx: done"}, {"4", "4xx: refused"}, {"5", "5xx: failed"}}
 
@@ -135,6 +139,7 @@ func (c *Console) showRequests(r *request) error {
 		"data are " +
 		"masked."}
 	f := ports.RequestLogFilter{Paging: pagingOf(r), Operation: get("operation"), IdempotencyKey: get("key")}
+	f.MaxRead = maxRequestsRead
 	if digit, err := strconv.Atoi(get("status")); err == nil && digit >= 1 && digit <= 5 {
 		f.Statuses = []requestlog.StatusRange{{From: digit * 100, To: digit*100 + 99}}
 	}
@@ -168,6 +173,13 @@ func (c *Console) showRequests(r *request) error {
 	}
 	v.Sections = []section{{Table: &rows}}
 	v.Older = older(r, found.More, found.Items, func(e requestlog.Entry) string { return pathOfID(e.ID) })
+	if found.ReadTo != uuid.Nil {
+		rows.Empty = "None of them is such a request."
+		v.Sections[0].Text = "This page has looked through 50,000 requests. The next page looks further back; with a time in `To`, the " +
+			"first one begins there."
+		v.Sections[0].Facts = add(nil, "Looked back to", moment(time.Unix(found.ReadTo.Time().UnixTime())))
+		v.Older = pageAfter(r, found.ReadTo.String())
+	}
 	return c.show(r, v)
 }
 

@@ -46,6 +46,7 @@ type fakeDevelopers struct {
 	*calls
 	tokens  []platform.Token
 	entries []requestlog.Entry
+	readTo  uuid.UUID
 	filter  ports.RequestLogFilter
 	refusal error
 }
@@ -111,8 +112,9 @@ func (f *fakeDevelopers) DeleteTokenBy(ctx context.Context, p ident.Platform, by
 
 func (f *fakeDevelopers) List(ctx context.Context, p ident.Platform, filter ports.RequestLogFilter) (ports.Page[requestlog.Entry], error) {
 	f.filter = filter
-	return listed(f.entries, filter.Paging, func(e requestlog.Entry) (uuid.UUID, bool) { return e.ID.UUID(), true }), f.read(ctx, p,
-		"requests")
+	page := listed(f.entries, filter.Paging, func(e requestlog.Entry) (uuid.UUID, bool) { return e.ID.UUID(), true })
+	page.ReadTo = f.readTo
+	return page, f.read(ctx, p, "requests")
 }
 
 func (f *fakeDevelopers) Entry(ctx context.Context, p ident.Platform, id ident.RequestLog) (requestlog.Entry, error) {
@@ -186,6 +188,11 @@ func TestDevelopers_LogOfRequests(t *testing.T) {
 	}
 	if got := s.get(base + "/requests"); !strings.Contains(got.body, "POST /quotes") || !strings.Contains(got.body, "INVALID_INPUT") {
 		t.Errorf("requests: %s", got.body)
+	}
+	s.developers.readTo = uuid.MustParse("01a2270d-e7dc-7000-8000-0000000e7f1b") // 2026-11-29 11:25:52 UTC
+	if got := s.get(base + "/requests?path=/rare"); !strings.Contains(got.body, "2026-11-29 11:25:52 UTC") || !strings.Contains(got.body,
+		"/requests?after=01a2270d-e7dc-7000-8000-0000000e7f1b&amp;path=%2Frare") || s.developers.filter.MaxRead == 0 {
+		t.Errorf("looked back: %s", got.body)
 	}
 	got := s.get(base + "/requests/" + requestID.UUID().String())
 	for _, want := range []string{"&#34;amount&#34;: 7", "***", "The body is not whole.", "{&#34;cut&#34;:", "saved before"} {

@@ -187,8 +187,13 @@ func older[T any](r *request, more bool, items []T, id func(T) string) string {
 	if !more || len(items) == 0 {
 		return ""
 	}
+	return pageAfter(r, id(items[len(items)-1]))
+}
+
+// pageAfter returns the address of the page of a list after an id.
+func pageAfter(r *request, id string) string {
 	query := r.URL.Query()
-	query.Set("after", id(items[len(items)-1]))
+	query.Set("after", id)
 	return r.URL.Path + "?" + query.Encode()
 }
 
