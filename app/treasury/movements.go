@@ -246,8 +246,8 @@ func (s *Service) checkAssets(ctx context.Context, posting ledger.Posting, allow
 	return assets, nil
 }
 
-// ownFunds returns what the accounts with customers' money hold, and what of it is not owed, in one currency. That is the
-// company's own money in them, so the balances of customers need not be read.
+// ownFunds returns what the accounts with customers' money hold, and what of it is not owed, in one currency or, if it is empty, in
+// each. That is the company's own money in them, so the balances of customers need not be read.
 func (s *Service) ownFunds(ctx context.Context, p ident.Platform, purposes safeguarding.Purposes,
 	currency money.Currency) ([]safeguarding.Figures, error) {
 	accounts, err := s.Ledger.CurrentBalances(ctx, p, safeguarding.OwnFundsPrefixes(), currency)
@@ -256,7 +256,7 @@ func (s *Service) ownFunds(ctx context.Context, p ident.Platform, purposes safeg
 	}
 	counter := safeguarding.NewCounter(purposes)
 	for _, a := range accounts {
-		if err := counter.Add(a.Account.Path, currency, a.Balance); err != nil {
+		if err := counter.Add(a.Account.Path, a.Account.Currency, a.Balance); err != nil {
 			return nil, err
 		}
 	}

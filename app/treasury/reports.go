@@ -38,6 +38,20 @@ func (s *Service) Report(ctx context.Context, p ident.Platform, at time.Time) (s
 	return r, tooSlow(err)
 }
 
+// Coverage returns what is held for customers now and what is owed to them, by currency. Report reads every account, which takes the
+// longer the more customers there are; here what is owed is what is held less the company's own funds in it (safeguarding.Figures).
+func (s *Service) Coverage(ctx context.Context, p ident.Platform) ([]safeguarding.Figures, error) {
+	purposes, err := s.purposesAt(ctx, p, s.Clock.Now())
+	if err != nil {
+		return nil, err
+	}
+	figures, err := s.ownFunds(ctx, p, purposes, "")
+	for i := range figures {
+		figures[i].Requirement = figures[i].Resource.Sub(figures[i].OwnFunds)
+	}
+	return figures, err
+}
+
 // fill reads the figures of a report as of its moment, with the statements that ended by a day.
 func (s *Service) fill(ctx context.Context, r *safeguarding.Report, purposes safeguarding.Purposes, statementsBy safeguarding.Day) error {
 	counter := safeguarding.NewCounter(purposes)

@@ -46,6 +46,11 @@ func TestReport_ComparesHeldWithOwed(t *testing.T) {
 	}) {
 		t.Errorf("figures %+v", report.Figures)
 	}
+	now, err := e.Coverage(t.Context(), e.Platform.ID)
+	if err != nil || len(now) != 1 || !now[0].Resource.Equal(money.TotalOf(100_00)) || !now[0].Requirement.Equal(money.TotalOf(99_00)) ||
+		now[0].Status() != safeguarding.Excess {
+		t.Errorf("now: %+v, %v", now, err)
+	}
 	if report.Seq != 2 || len(report.PostingDigest) != 32 || report.Day != "" {
 		t.Errorf("up to posting %d, digest %x, day %q", report.Seq, report.PostingDigest, report.Day)
 	}

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math/big"
 
-	"time"
-
 	"causeway/app/accounts"
 	"causeway/core/account"
 	"causeway/core/ident"
@@ -83,16 +81,16 @@ type balances struct {
 
 // balancesOf returns what the platform owes to customers and what is held for them, and its own accounts.
 func (c *Console) balancesOf(r *request) (balances, error) {
-	report, err := c.Treasury.Report(r.Context(), r.platform.ID, time.Time{})
+	figures, err := c.Treasury.Coverage(r.Context(), r.platform.ID)
 	if err != nil {
 		return balances{}, err
 	}
 	own, err := c.Accounts.ListInternal(r.Context(), r.platform.ID, accounts.OwnedByPlatform,
-		ports.InternalAccountFilter{Paging: ports.Paging{Limit: maxAccounts}})
+		ports.InternalAccountFilter{Paging: ports.Paging{Limit: maxAccounts, WithoutTotal: true}})
 	if err != nil {
 		return balances{}, err
 	}
-	return newBalances(report.Figures, own.Items), nil
+	return newBalances(figures, own.Items), nil
 }
 
 func newBalances(figures []safeguarding.Figures, own []account.WithBalance) balances {

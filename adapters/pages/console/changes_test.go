@@ -201,7 +201,9 @@ func TestChanges_PagesOfBothKinds(t *testing.T) {
 		t.Errorf("%d pages of %d changes, want 3 of 122", pages, len(ids))
 	}
 	byAge := slices.Clone(ids)
-	slices.SortStableFunc(byAge, func(a, b string) int { return strings.Compare(b[strings.LastIndex(b, "/"):], a[strings.LastIndex(a, "/"):]) })
+	slices.SortStableFunc(byAge, func(a, b string) int {
+		return strings.Compare(b[strings.LastIndex(b, "/"):], a[strings.LastIndex(a, "/"):])
+	})
 	if !slices.Equal(ids, byAge) || len(slices.Compact(slices.Sorted(slices.Values(ids)))) != len(ids) {
 		t.Errorf("not newest first, or not once: %q", ids)
 	}

@@ -120,6 +120,11 @@ func (f *fakeFinance) WriteOff(ctx context.Context, p ident.Platform, by platfor
 	return done, f.read(ctx, p, "write off %s by %s: %s", c.Receivable, by, c.Note)
 }
 
+func (f *fakeFinance) Coverage(ctx context.Context, p ident.Platform) ([]safeguarding.Figures, error) {
+	report, err := f.Report(ctx, p, time.Time{})
+	return report.Figures, err
+}
+
 func (f *fakeFinance) Report(ctx context.Context, p ident.Platform, _ time.Time) (safeguarding.Report, error) {
 	if len(f.reports) == 0 {
 		return safeguarding.Report{}, f.read(ctx, p, "report")

@@ -138,7 +138,7 @@ func (c *Console) showHome(r *request) error {
 		return err
 	}
 	data.Counts = statusCounts(counts)
-	latest, err := c.Payments.ListTransactions(r.Context(), p, ports.TransactionFilter{Paging: ports.Paging{Limit: 10}})
+	latest, err := c.Payments.ListTransactions(r.Context(), p, ports.TransactionFilter{Paging: ports.Paging{Limit: 10, WithoutTotal: true}})
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 
 // Treasury are the use cases on what is held for customers.
 type Treasury interface {
+	Coverage(ctx context.Context, p ident.Platform) ([]safeguarding.Figures, error)
 	Report(ctx context.Context, p ident.Platform, at time.Time) (safeguarding.Report, error)
 	Reports(ctx context.Context, p ident.Platform, f ports.SafeguardingFilter) (ports.SafeguardingPage, error)
 	KeptReport(ctx context.Context, p ident.Platform, day safeguarding.Day, version int) (ports.KeptReport, error)
