@@ -81,7 +81,8 @@ func (f fakePrices) Proposal(ctx context.Context, id ident.Proposal) (pricing.Pr
 }
 
 func (f fakePrices) Proposals(ctx context.Context, filter ports.ProposalFilter) ([]pricing.Proposal, error) {
-	return pageOfChanges(f.fakeChanges, filter, f.price(), func(p *pricing.Proposal) *proposal.Stated { return &p.Stated }, 0), f.read(ctx, "prices")
+	return pageOfChanges(f.fakeChanges, filter, f.price(), func(p *pricing.Proposal) *proposal.Stated { return &p.Stated }, 0),
+		f.read(ctx, "prices")
 }
 
 func (f fakePrices) Approve(ctx context.Context, by platform.Author, id ident.Proposal) (pricing.ChangeResult, error) {

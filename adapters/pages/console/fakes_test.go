@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -31,12 +32,15 @@ import (
 
 // calls are the use cases that were called. err is what the next ones return.
 type calls struct {
-	t   *testing.T
-	log []string
-	err error
+	t       *testing.T
+	err     error
+	logging sync.Mutex // parts of a page are read at the same time
+	log     []string
 }
 
 func (c *calls) call(name string, args ...any) error {
+	c.logging.Lock()
+	defer c.logging.Unlock()
 	c.log = append(c.log, fmt.Sprintf(name, args...))
 	return c.err
 }
