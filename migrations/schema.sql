@@ -2252,9 +2252,10 @@ CREATE TABLE lightning_invoices (
     expires_at timestamp with time zone NOT NULL,
     created_at timestamp with time zone NOT NULL,
     CONSTRAINT lightning_invoice_description_is_sha256 CHECK ((length(description_hash) = 32)),
-    CONSTRAINT lightning_invoice_hash_is_sha256 CHECK ((length(payment_hash) = 32)),
-    CONSTRAINT lightning_invoice_positive CHECK ((satoshis > 0))
+    CONSTRAINT lightning_invoice_hash_is_sha256 CHECK ((length(payment_hash) = 32))
 );
+ALTER TABLE lightning_invoices
+    ADD CONSTRAINT lightning_invoice_positive CHECK (((satoshis > 0) OR (request = ''::text))) NOT VALID;
 ALTER TABLE ONLY lightning_invoices
     ADD CONSTRAINT lightning_invoices_pkey PRIMARY KEY (platform_id, id);
 CREATE INDEX lightning_invoices_by_expiry ON lightning_invoices USING btree (platform_id, expires_at);

@@ -18,7 +18,7 @@ type Lightning interface {
 	// after a crash.
 	Invoice(ctx context.Context, request InvoiceRequest) (Invoice, error)
 	// CancelInvoice makes an unpaid invoice unpayable; a held payment goes back to its payer. An invoice that is settled
-	// stays so, and the error is a CONFLICT; none with this id is no error.
+	// stays so, and the error is a CONFLICT. If there is none with this id, none is made any more: Invoice returns a CONFLICT.
 	CancelInvoice(ctx context.Context, id uuid.UUID) error
 }
 

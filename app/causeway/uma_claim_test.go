@@ -2,7 +2,9 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -118,6 +120,89 @@ func TestUMAInvoice_PayRequestsReplaceEachOther(t *testing.T) {
 		t.Errorf("%+v", status)
 	}
 	bo.wantExplained()
+}
+
+func TestUMAInvoice_NodeFailsAtEachCall(t *testing.T) {
+	t.Parallel()
+	// Pay requests of one sender for a UMA invoice run beside each other and again, while the node fails in one of its calls, before or after
+	// that has taken effect. Then the sender pays every Lightning invoice that it got: one payment is taken, and credited.
+	errAway := errors.New("the node is away")
+	for _, takesEffect := range []bool{false, true} {
+		for failing := range 8 {
+			t.Run(fmt.Sprintf("%d %v", failing, takesEffect), func(t *testing.T) {
+				t.Parallel()
+				_, bo := newUMASides(t)
+				made := bo.invoice(nil)
+				var mu sync.Mutex
+				var given []string
+				request := func() {
+					answer, err := bo.payments.InvoiceUMAPayment(t.Context(), bo.Platform, payments.UMAPayRequest{Sender: "$ana@bank.test",
+						Receiver: bo.Customer.UMAAddress, Ask: rules.Ask{Currency: "EUR", Amount: 25_00}, Facts: map[string]string{"FULL_NAME": "Ana"},
+						Invoice: made.Invoice.ID})
+					if err == nil {
+						mu.Lock()
+						given = append(given, answer.Invoice.Request)
+						mu.Unlock()
+					}
+				}
+				// The second request has asked the node about the payment of the first when that gets its Lightning invoice, and goes on
+				// after it.
+				asked, goesOn, second := make(chan struct{}), make(chan struct{}), make(chan struct{})
+				calls := 0
+				bo.mu.Lock()
+				bo.call = func(do func() error) (err error) {
+					mu.Lock()
+					call := calls
+					calls++
+					mu.Unlock()
+					if call != failing || takesEffect {
+						err = do()
+					}
+					if call == 0 {
+						close(asked)
+						<-goesOn
+					}
+					if call == failing {
+						err = errAway
+					}
+					return err
+				}
+				bo.beforeInvoice = func() {
+					go func() {
+						defer close(second)
+						request()
+					}()
+					<-asked
+				}
+				bo.mu.Unlock()
+				request()
+				close(goesOn)
+				<-second
+				request()
+				bo.mu.Lock()
+				bo.call = nil
+				bo.mu.Unlock()
+				request()
+
+				taken, credited := 0, 0
+				for _, text := range given {
+					if bo.network.receive(t, text) {
+						taken++
+					}
+				}
+				for _, payment := range bo.incoming() {
+					if payment.State.Status == transaction.Completed {
+						credited++
+					}
+				}
+				if taken != 1 || credited != 1 {
+					t.Errorf("of %d Lightning invoices %d were paid, and %d credited", len(given), taken, credited)
+				}
+				bo.wantInvoice(made.Invoice.ID, rules.InvoicePaid)
+				bo.wantExplained()
+			})
+		}
+	}
 }
 
 func TestUMAInvoice_QuoteThatIsMadeKeepsOthersAway(t *testing.T) {

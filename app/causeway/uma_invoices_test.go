@@ -375,16 +375,24 @@ func TestLNURL_WalletPaysAnAddress(t *testing.T) {
 	}
 }
 
-// receive pays an invoice by hand.
-func (n *lightningNetwork) receive(t *testing.T, text string) {
+// receive pays an invoice by hand. It returns false if its node does not take the payment.
+func (n *lightningNetwork) receive(t *testing.T, text string) bool {
 	t.Helper()
 	n.mu.Lock()
 	invoice := n.invoices[text]
+	payable := invoice != nil && !invoice.cancelled && invoice.paidBy == uuid.Nil
+	if payable {
+		invoice.paidBy = uuid.New()
+	}
 	n.mu.Unlock()
+	if !payable {
+		return false
+	}
 	now := invoice.owner.Clock.Now()
 	if _, err := invoice.owner.payments.Receive(t.Context(), transaction.Receipt{ID: ident.NewReceipt(invoice.owner.IDs.New, now),
 		PartnerID: invoice.request.ID.String(), Platform: invoice.owner.Platform.ID, Rail: "LIGHTNING", Reference: invoice.request.Reference,
 		Amount: invoice.request.Amount, At: now}, nil); err != nil {
 		t.Fatal(err)
 	}
+	return true
 }

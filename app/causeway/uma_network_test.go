@@ -38,6 +38,7 @@ import (
 type lightningNetwork struct {
 	mu       sync.Mutex
 	invoices map[string]*networkInvoice // by their text
+	never    map[uuid.UUID]bool         // the ids of those that were cancelled before they were made
 }
 
 type networkInvoice struct {
@@ -68,6 +69,8 @@ type umaSide struct {
 	capture *string
 	// beforeInvoice, if set, is called once, before the node makes an invoice.
 	beforeInvoice func()
+	// call, if set, makes each call of the node.
+	call func(do func() error) error
 	// respond is the response of the platform's endpoint to a request for approval.
 	respond  int
 	requests []transaction.Transaction
@@ -79,7 +82,7 @@ type umaSide struct {
 // customer is bo.
 func newUMASides(t *testing.T, edits ...func(*platform.Platform)) (ana, bo *umaSide) {
 	t.Helper()
-	network, hosts := &lightningNetwork{invoices: map[string]*networkInvoice{}}, testFlags{}
+	network, hosts := &lightningNetwork{invoices: map[string]*networkInvoice{}, never: map[uuid.UUID]bool{}}, testFlags{}
 	sides := map[string]*umaSide{}
 	domains := []string{"bank.test", "pay.test"}
 	for _, domain := range domains {
@@ -174,15 +177,30 @@ func (s *umaSide) LightningFor(context.Context, ident.Platform) (ports.Lightning
 
 // CancelInvoice implements ports.Lightning.
 func (s *umaSide) CancelInvoice(_ context.Context, id uuid.UUID) error {
-	s.network.mu.Lock()
-	defer s.network.mu.Unlock()
-	for _, invoice := range s.network.invoices {
-		if invoice.request.ID == id && invoice.paidBy != uuid.Nil {
-			return fault.New(fault.Conflict, "The invoice was paid.")
+	return s.callNode(func() error {
+		s.network.mu.Lock()
+		defer s.network.mu.Unlock()
+		made := false
+		for _, invoice := range s.network.invoices {
+			if invoice.request.ID == id && invoice.paidBy != uuid.Nil {
+				return fault.New(fault.Conflict, "The invoice was paid.")
+			}
+			invoice.cancelled = invoice.cancelled || invoice.request.ID == id
+			made = made || invoice.request.ID == id
 		}
-		invoice.cancelled = invoice.cancelled || invoice.request.ID == id
+		s.network.never[id] = !made
+		return nil
+	})
+}
+
+func (s *umaSide) callNode(do func() error) error {
+	s.mu.Lock()
+	call := s.call
+	s.mu.Unlock()
+	if call == nil {
+		return do()
 	}
-	return nil
+	return call(do)
 }
 
 // PaidOver implements ports.LightningChannels.
@@ -208,14 +226,19 @@ func (s *umaSide) Invoice(_ context.Context, request ports.InvoiceRequest) (port
 	if before != nil {
 		before()
 	}
-	s.network.mu.Lock()
-	defer s.network.mu.Unlock()
 	hash := sha256.Sum256(request.ID[:])
 	invoice := ports.Invoice{Request: s.invoiceText(request, hash), PaymentHash: hash, ExpiresAt: request.ExpiresAt}
-	if s.network.invoices[invoice.Request] == nil {
-		s.network.invoices[invoice.Request] = &networkInvoice{Invoice: invoice, request: request, owner: s}
-	}
-	return invoice, nil
+	return invoice, s.callNode(func() error {
+		s.network.mu.Lock()
+		defer s.network.mu.Unlock()
+		if s.network.never[request.ID] {
+			return fault.New(fault.Conflict, "The invoice was cancelled before it was made.")
+		}
+		if s.network.invoices[invoice.Request] == nil {
+			s.network.invoices[invoice.Request] = &networkInvoice{Invoice: invoice, request: request, owner: s}
+		}
+		return nil
+	})
 }
 
 // invoiceText is a BOLT 11 invoice that the node has signed.

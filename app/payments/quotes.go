@@ -209,7 +209,7 @@ func (s *Service) createQuotes(ctx context.Context, commands []*quoteCommand) ([
 			}
 			// Last, because a quote that is refused must not be the payment of its invoice.
 			if err == nil && c.receiver != nil && !c.receiver.Invoice.IsZero() {
-				if err = asConflict(writes.claim(ctx, tx, c.receiver.Invoice, t)); err != nil {
+				if err = asConflict(writes.claim(ctx, tx, claimedInvoice{id: c.receiver.Invoice, last: c.umaInvoice.Payment}, t)); err != nil {
 					payers.authorized = payers.authorized[:exempted]
 				}
 			}
@@ -334,13 +334,13 @@ type quoteWrites struct {
 }
 
 // claim makes a payment the one of a UMA invoice, which no other one of the batch is.
-func (b *quoteWrites) claim(ctx context.Context, tx Tx, id ident.UMAInvoice, t transaction.Transaction) error {
-	if b.claims[id] {
-		return uma.Refuse(uma.InvalidInvoice, "the UMA invoice has a payment already")
+func (b *quoteWrites) claim(ctx context.Context, tx Tx, paid claimedInvoice, t transaction.Transaction) error {
+	if b.claims[paid.id] {
+		return errPaymentBegun
 	}
-	_, err := claimUMAInvoice(ctx, tx, id, t, ident.Transaction{}, b.now)
+	_, err := claimUMAInvoice(ctx, tx, paid, t, b.now)
 	if err == nil {
-		b.claims[id] = true
+		b.claims[paid.id] = true
 	}
 	return err
 }

@@ -16,13 +16,16 @@ import (
 )
 
 // claimUMAInvoice makes a payment that the unit of work creates the one of a UMA invoice. It locks the invoice, so of two payments one is
-// refused: another one is possible only after the last has ended in vain. The error is a uma.Refusal if it is not. The last one ends with
-// it if it is that which is replaced, whose Lightning invoice was cancelled; zero for none.
-func claimUMAInvoice(ctx context.Context, tx Tx, id ident.UMAInvoice, t transaction.Transaction, replaced ident.Transaction,
-	now time.Time) (ended []transaction.Decision, err error) {
-	kept, err := tx.LockUMAInvoice(ctx, t.Platform, id)
+// refused: another one is possible only after the last has ended in vain, whose Lightning invoice was cancelled then. The error is a
+// uma.Refusal if it is not. A last one that waits for its money ends with it if it is to be replaced.
+func claimUMAInvoice(ctx context.Context, tx Tx, paid claimedInvoice, t transaction.Transaction, now time.Time) (
+	ended []transaction.Decision, err error) {
+	kept, err := tx.LockUMAInvoice(ctx, t.Platform, paid.id)
 	if err != nil || kept.Payment == t.ID { // the unit of work runs again
 		return nil, err
+	}
+	if kept.Payment != paid.last { // whose Lightning invoice may be paid
+		return nil, errPaymentBegun
 	}
 	var last transaction.Transaction
 	if !kept.Payment.IsZero() {
@@ -33,7 +36,7 @@ func claimUMAInvoice(ctx context.Context, tx Tx, id ident.UMAInvoice, t transact
 		}
 		last = locked[key]
 	}
-	if last.ID == replaced && last.State == transaction.Initial {
+	if paid.replace && last.State == transaction.Initial {
 		d, err := last.ExpireEarly(now)
 		if err != nil {
 			return nil, err
@@ -49,6 +52,9 @@ func claimUMAInvoice(ctx context.Context, tx Tx, id ident.UMAInvoice, t transact
 	kept.Payment = t.ID
 	return ended, tx.PayUMAInvoice(ctx, kept)
 }
+
+// errPaymentBegun is the uma.Refusal of the slower of two payments.
+var errPaymentBegun = uma.Refuse(uma.InvalidInvoice, "the UMA invoice has a payment already")
 
 // asConflict returns CONFLICT for the refusal of a claim.
 func asConflict(err error) error {
@@ -71,17 +77,19 @@ func (s *Service) umaInvoice(ctx context.Context, p ident.Platform, id ident.UMA
 	return kept, last, err
 }
 
-// issuedInvoice is the UMA invoice that a pay request pays.
-type issuedInvoice struct {
+// claimedInvoice is a UMA invoice that is to be paid.
+type claimedInvoice struct {
 	id ident.UMAInvoice
-	// replaced is the payment whose place the new one takes; zero for none.
-	replaced ident.Transaction
+	// last is its last payment, whose Lightning invoice can be paid no longer; zero for none.
+	last ident.Transaction
+	// replace: the last payment waits for its money, and ends.
+	replace bool
 }
 
 // issuedInvoice returns the invoice that a pay request pays, which must ask for just that; the zero one if it pays none. A payment of it
 // before that was not paid, or has lapsed, can be paid no longer then; the node says whether it was paid without being reported yet.
 func (s *Service) issuedInvoice(ctx context.Context, node ports.Lightning, to customer.Customer, in UMAPayRequest) (
-	issued issuedInvoice, err error) {
+	issued claimedInvoice, err error) {
 	if in.Invoice == uuid.Nil {
 		return issued, nil
 	}
@@ -94,19 +102,18 @@ func (s *Service) issuedInvoice(ctx context.Context, node ports.Lightning, to cu
 	if err == nil {
 		err = kept.CheckAsk(in.Ask, in.Sender, now)
 	}
-	if err == nil && uma.MayReplace(last, in.Sender, now) {
-		issued.replaced = last.ID
-	} else if err == nil {
+	if issued.replace = uma.MayReplace(last, in.Sender, now); err == nil && !issued.replace {
 		err = kept.CheckUnpaid(last.State.Status, now)
 	}
 	if err == nil {
-		err = cancelLast(ctx, node, kept.Payment)
+		issued.last, err = kept.Payment, cancelLast(ctx, node, kept.Payment)
 	}
 	return issued, err
 }
 
-// cancelLast makes the Lightning invoice of the last payment of a UMA invoice unpayable; zero for none. The error is a uma.Refusal if it
-// was paid, or the node cannot.
+// cancelLast makes the Lightning invoice of the last payment of a UMA invoice unpayable, also if it is still being made; zero for none. It
+// is cancelled before the next payment exists, so a process that is killed, or a node that is away, leaves no two that can be paid. The
+// error is a uma.Refusal if it was paid, or the node cannot.
 func cancelLast(ctx context.Context, node ports.Lightning, last ident.Transaction) error {
 	if last.IsZero() {
 		return nil
@@ -119,25 +126,6 @@ func cancelLast(ctx context.Context, node ports.Lightning, last ident.Transactio
 		return uma.Refuse(uma.InvalidInvoice, "the UMA invoice has a payment already; another one is possible when that has expired")
 	}
 	return err
-}
-
-// cancelReplaced is cancelLast for a payment that another one has replaced, whether or not the caller still waits.
-func cancelReplaced(ctx context.Context, node ports.Lightning, replaced ident.Transaction) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTimeout)
-	defer cancel()
-	return cancelLast(ctx, node, replaced)
-}
-
-// cancelTimeout is longer than a node takes to cancel an invoice.
-const cancelTimeout = 10 * time.Second
-
-// checkNotReplaced cancels the Lightning invoice of a payment that another one of the same UMA invoice has replaced while it was made.
-func (s *Service) checkNotReplaced(ctx context.Context, node ports.Lightning, key ports.TransactionKey) error {
-	read, err := s.Store.TransactionsByKey(ctx, []ports.TransactionKey{key})
-	if err != nil || read[key].IncomingState() == transaction.AwaitingPayment {
-		return err
-	}
-	return errors.Join(uma.Refuse(uma.InvalidInvoice, "the UMA invoice was asked for again meanwhile"), cancelLast(ctx, node, key.ID))
 }
 
 // askTime is for how long a quote that is being made keeps others from its UMA invoice: longer than the other provider is asked.
@@ -160,7 +148,7 @@ func (s *Service) quotedInvoice(ctx context.Context, p ident.Platform, id ident.
 			}
 			now := s.Clock.Now()
 			if kept.Payment != asked { // another quote was faster
-				return uma.Refuse(uma.InvalidInvoice, "the UMA invoice has a payment already")
+				return errPaymentBegun
 			}
 			if err := kept.CheckUnpaid(last.State.Status, now); err != nil {
 				return err

@@ -95,9 +95,6 @@ func (s *Service) InvoiceUMAPayment(ctx context.Context, on platform.Platform, i
 		return UMAInvoice{}, err
 	}
 	created, err := s.createInvoiced(ctx, *to, incoming, issued)
-	if err == nil { // its Lightning invoice may have been made since it was cancelled
-		err = cancelReplaced(ctx, node, issued.replaced)
-	}
 	if err != nil {
 		return UMAInvoice{}, err
 	}
@@ -112,13 +109,11 @@ func (s *Service) InvoiceUMAPayment(ctx context.Context, on platform.Platform, i
 	if f, is := fault.As(err); is && f.Code == fault.InvalidInput {
 		return UMAInvoice{}, uma.Refuse(uma.InvalidInput, f.Message)
 	}
+	if fault.Is(err, fault.Conflict) {
+		return UMAInvoice{}, uma.Refuse(uma.InvalidInvoice, "the UMA invoice was asked for again meanwhile")
+	}
 	if err != nil {
 		return UMAInvoice{}, fmt.Errorf("issue the invoice of %s: %w", approved.ID, err)
-	}
-	if !issued.id.IsZero() {
-		if err := s.checkNotReplaced(ctx, node, transactionKey(approved)); err != nil {
-			return UMAInvoice{}, err
-		}
 	}
 	facts := to.Facts()
 	for name, fact := range approved.Approval.Receiver {
@@ -210,7 +205,7 @@ const invoiceGrace = 2 * time.Minute
 
 // createInvoiced stores the payment with its quote, the request for approval as its next step, and its end. It is the one of the UMA
 // invoice that is paid; zero for none.
-func (s *Service) createInvoiced(ctx context.Context, to customer.Customer, in quote.Incoming, paid issuedInvoice) (
+func (s *Service) createInvoiced(ctx context.Context, to customer.Customer, in quote.Incoming, paid claimedInvoice) (
 	transaction.Transaction, error) {
 	var d transaction.Decision
 	var w work
@@ -242,7 +237,7 @@ func (s *Service) createInvoiced(ctx context.Context, to customer.Customer, in q
 		d.Transaction.Trace = spans.Context(ctx)
 		var ended []transaction.Decision
 		if !paid.id.IsZero() {
-			if ended, err = claimUMAInvoice(ctx, tx, paid.id, d.Transaction, paid.replaced, w.Now); err != nil {
+			if ended, err = claimUMAInvoice(ctx, tx, paid, d.Transaction, w.Now); err != nil {
 				return err
 			}
 		}

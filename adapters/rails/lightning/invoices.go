@@ -40,6 +40,9 @@ func (i invoices) Invoice(ctx context.Context, request ports.InvoiceRequest) (po
 			return ports.Invoice{}, err
 		}
 	}
+	if kept.isCancelled() {
+		return ports.Invoice{}, fault.New(fault.Conflict, "The invoice was cancelled before it was made.")
+	}
 	if kept.Reference != request.Reference || kept.Amount.Minor != request.Amount.Minor || request.Amount.Currency != money.BTC ||
 		kept.DescriptionHash != request.DescriptionHash {
 		return ports.Invoice{}, fault.New(fault.Conflict, "There is another invoice with this id.")
@@ -108,12 +111,18 @@ func unavailable(err error) error {
 // the clock of the node may be behind.
 const expiryGrace = 2 * time.Minute
 
-// CancelInvoice implements ports.Lightning.
+// CancelInvoice implements ports.Lightning. That there is no invoice with the id is kept: one that the node makes at the same time, or later,
+// is given to nobody.
 func (i invoices) CancelInvoice(ctx context.Context, id uuid.UUID) error {
 	r := i.rail
 	kept, found, err := r.Store.Invoice(ctx, i.platform, id)
+	if err == nil && !found {
+		kept, err = r.Store.KeepInvoice(ctx, StoredInvoice{Platform: i.platform, Connection: r.Connection.Name,
+			InvoiceRequest: ports.InvoiceRequest{ID: id}, Invoice: ports.Invoice{ExpiresAt: r.Clock.Now().Add(maxInvoiceExpiry)},
+			CreatedAt: r.Clock.Now()})
+	}
 	switch {
-	case err != nil || !found:
+	case err != nil || kept.isCancelled():
 		return err
 	case kept.Connection != r.Connection.Name:
 		return fault.New(fault.ServiceUnavailable, "The invoice is that of the connection %s.", kept.Connection)

@@ -134,6 +134,39 @@ func TestCancelInvoice(t *testing.T) {
 	}
 }
 
+func TestCancelInvoice_BeforeItIsMade(t *testing.T) {
+	t.Parallel()
+	// An invoice that is cancelled before the node makes it, or meanwhile, is given to nobody, by whichever process. The id of another
+	// platform is another one.
+	bothNodes(t, func(t *testing.T, w *world) {
+		mine := w.poller.Invoices(w.platform)
+		for range 2 {
+			if err := mine.CancelInvoice(t.Context(), littleID(5, 1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := mine.Invoice(t.Context(), w.request(1, 100)); !fault.Is(err, fault.Conflict) || w.node.Invoices() != 0 {
+			t.Errorf("cancelled before: %v, of %d invoices", err, w.node.Invoices())
+		}
+		if _, err := w.poller.Invoices(newPlatform(t, w.db, w.clock.Now())).Invoice(t.Context(), w.request(1, 100)); err != nil {
+			t.Errorf("of another platform: %v", err)
+		}
+
+		made := w.node.Invoices()
+		slow := w.open(func(call string) (bool, bool) {
+			if call == "/v1/invoices" || call == "/createinvoice" {
+				if err := mine.CancelInvoice(t.Context(), littleID(5, 2)); err != nil {
+					t.Error(err)
+				}
+			}
+			return false, false
+		})
+		if _, err := slow.Invoices(w.platform).Invoice(t.Context(), w.request(2, 100)); !fault.Is(err, fault.Conflict) || w.node.Invoices() != made+1 {
+			t.Errorf("cancelled meanwhile: %v, of %d more invoices", err, w.node.Invoices()-made)
+		}
+	})
+}
+
 func TestInvoice_OfFractionsOfSatoshi(t *testing.T) {
 	t.Parallel()
 	// LND makes an invoice for fractions of a satoshi, of which whole ones are received; the rest counts against the next fees. phoenixd

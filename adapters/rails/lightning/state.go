@@ -94,3 +94,6 @@ type StoredInvoice struct {
 	ports.Invoice
 	CreatedAt time.Time
 }
+
+// isCancelled reports whether it was cancelled before the node has made it.
+func (i StoredInvoice) isCancelled() bool { return i.Request == "" }
