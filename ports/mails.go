@@ -1,6 +1,7 @@
 package ports
 
 import (
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -30,16 +31,25 @@ const (
 	MailCredentialAdded   MailKind = "CREDENTIAL_ADDED"
 	MailCredentialRemoved MailKind = "CREDENTIAL_REMOVED"
 	MailAddressChanged    MailKind = "ADDRESS_CHANGED"
-	// SMSCode is a text message.
-	SMSCode MailKind = "SMS_CODE"
+	// SMSCode and the next ones are text messages.
+	SMSCode              MailKind = "SMS_CODE"
+	SMSWalletExported    MailKind = "SMS_WALLET_EXPORTED"
+	SMSCredentialAdded   MailKind = "SMS_CREDENTIAL_ADDED"
+	SMSCredentialRemoved MailKind = "SMS_CREDENTIAL_REMOVED"
+	SMSAddressChanged    MailKind = "SMS_ADDRESS_CHANGED"
 )
 
 // MailKinds lists every kind.
 var MailKinds = []MailKind{MailCode, MailWalletExported, MailCredentialAdded, MailCredentialRemoved, MailAddressChanged,
-	SMSCode}
+	SMSCode, SMSWalletExported, SMSCredentialAdded, SMSCredentialRemoved, SMSAddressChanged}
+
+const smsPrefix = "SMS_"
 
 // IsSMS reports whether it is the kind of a text message.
-func (k MailKind) IsSMS() bool { return k == SMSCode }
+func (k MailKind) IsSMS() bool { return strings.HasPrefix(string(k), smsPrefix) }
+
+// AsSMS returns the kind of the text message about the same.
+func (k MailKind) AsSMS() MailKind { return smsPrefix + k }
 
 // Step returns the step that sends what is of this kind.
 func (k MailKind) Step() transaction.Step {

@@ -79,7 +79,7 @@ func (u *Unit) CountMail(ctx context.Context, p ident.Platform, kind ports.MailK
 	switch {
 	case kind == ports.MailCode:
 		counted = "mails"
-	case kind.IsSMS():
+	case kind == ports.SMSCode:
 		counted = "sms"
 	}
 	_, err = storage.ReadRow(ctx, u.query, countMail, []any{p, hour, counted}, &n)

@@ -18,7 +18,7 @@ type smsFlags struct {
 	SMSURL     string `name:"sms-url" env:"CAUSEWAY_SMS_URL" help:"Base URL of a provider that sends text messages to customers of production platforms, as docs/sms.md describes it: https, or http for a loopback address. Without it, and without --sms-folder, they get none." placeholder:"URL"`
 	SMSSecret  string `name:"sms-secret" env:"CAUSEWAY_SMS_SECRET" secret:"" help:"With --sms-url: secret with which requests are signed, whsec_ and base64. During a rotation the new and the old one, separated by a comma." placeholder:"SECRET"`
 	SMSFolder  string `name:"sms-folder" env:"CAUSEWAY_SMS_FOLDER" type:"path" help:"Folder into which text messages are written instead of being sent: those of sandbox platforms, and without --sms-url those of production platforms too. The newest 1000 are kept. Without it, sandbox platforms send none; causeway dev uses a folder in the data folder." placeholder:"FOLDER"`
-	SMSPerHour int    `name:"sms-per-hour" env:"CAUSEWAY_SMS_PER_HOUR" default:"1000" help:"Maximum number of text messages to the customers of one platform in each hour of the clock. A request for a further one gets 429."`
+	SMSPerHour int    `name:"sms-per-hour" env:"CAUSEWAY_SMS_PER_HOUR" default:"1000" help:"Maximum number of codes by text message to the customers of one platform in each hour of the clock. A request for a further one gets 429."`
 	// smsWritten is called after each text message that was written into the folder; it may be nil.
 	smsWritten func(path string, m ports.SMS) `kong:"-"`
 }

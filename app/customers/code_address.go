@@ -43,8 +43,8 @@ func movedCodes(before, after customer.Customer) map[wallet.CredentialType]strin
 
 // moveWalletCodes makes the new e-mail address and phone number of a locked customer those to which the codes of its
 // wallet are sent, and ends the codes that were sent to the old ones. It returns *unsignedError if that has to
-// be signed and signed is nil. The old e-mail address gets a notice of a change that was signed: its owner may not
-// be who signed it.
+// be signed and signed is nil. The old e-mail address, or else the old phone number, gets a notice of a change that was
+// signed: its owner may not be who signed it.
 func (s *Service) moveWalletCodes(ctx context.Context, tx Tx, owner platform.Platform, before, after customer.Customer,
 	accounts []account.Internal, signed *signedMove) error {
 	moved, now := movedCodes(before, after), after.UpdatedAt
@@ -72,8 +72,9 @@ func (s *Service) moveWalletCodes(ctx context.Context, tx Tx, owner platform.Pla
 		if err := tx.SaveWallet(ctx, change); err != nil {
 			return err
 		}
-		if toSign != "" && before.Email != "" {
-			if err := s.Mails.Add(ctx, tx, owner, before.Email, mails.AddressChanged(toSign, now), now); err != nil {
+		if toSign != "" {
+			to := mails.Recipient{Email: before.Email, Phone: before.PhoneNumber}
+			if err := s.Mails.AddNotice(ctx, tx, owner, to, mails.AddressChanged(toSign, now), now); err != nil {
 				return err
 			}
 		}

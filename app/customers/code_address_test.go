@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
 	"reflect"
 	"slices"
 	"sync"
@@ -120,7 +121,11 @@ func (e *emailEnv) openSession(t *testing.T, c wallet.Credential) func(payload s
 func (e *emailEnv) update(t *testing.T, call wallet.Call, change customer.Change) (customer.Customer, *wallet.SignedRequest, error) {
 	t.Helper()
 	change.Type = "INDIVIDUAL"
-	call.Method, call.Path, call.BodyHash = "PATCH", "/customers/"+e.ana.ID.String(), sha256.Sum256([]byte(*change.Email))
+	body, err := json.Marshal(change)
+	if err != nil {
+		t.Fatal(err)
+	}
+	call.Method, call.Path, call.BodyHash = "PATCH", "/customers/"+e.ana.ID.String(), sha256.Sum256(body)
 	return e.customers.Update(t.Context(), e.platform, call, e.ana.ID, change)
 }
 
@@ -265,6 +270,28 @@ func TestUpdate_PhoneOfVerifiedWalletNeedsSignature(t *testing.T) {
 	}
 	if queued := env.mails(t); !slices.Equal(queued, []string{"ADDRESS_CHANGED ana@example.com"}) {
 		t.Errorf("mails %q", queued)
+	}
+}
+
+func TestUpdate_PhoneChangeIsToldToOldNumber(t *testing.T) {
+	t.Parallel()
+	// Of a customer without an e-mail address, the old number gets the notice.
+	env := newEmailEnv(t)
+	env.ana, env.wallet = env.newOwner(t, "")
+	if _, _, err := env.update(t, wallet.Call{}, customer.Change{PhoneNumber: new("+447700900123")}); err != nil {
+		t.Fatal(err)
+	}
+	sign := env.openSession(t, env.addCredential(env.wallet, wallet.SMSOTP, "+447700900123", true))
+	change := customer.Change{PhoneNumber: new("+447700900456")}
+	_, request, err := env.update(t, wallet.Call{}, change)
+	if err != nil || request == nil {
+		t.Fatalf("%+v, %v", request, err)
+	}
+	if _, _, err := env.update(t, wallet.Call{RequestID: request.ID.String(), Signature: sign(request.Payload)}, change); err != nil {
+		t.Fatal(err)
+	}
+	if queued := env.mails(t); !slices.Equal(queued, []string{"SMS_ADDRESS_CHANGED +447700900123"}) {
+		t.Errorf("queued %q", queued)
 	}
 }
 

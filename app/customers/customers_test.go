@@ -37,7 +37,7 @@ func newEnv(t *testing.T) *env {
 			Identity:     ports.IdentityByEnvironment{platform.Sandbox: sandbox.Identity{}, platform.Production: manual.Identity{}},
 			WalletProofs: ports.WalletProofsByEnvironment{platform.Production: signatures{}},
 			Mails: mails.New(mails.Config{IDs: e.IDs, Mailers: ports.MailersByEnvironment{platform.Production: mailer{}},
-				From: "wallets@example.com", MaxPerHour: 1})}),
+				SMS: ports.SMSSendersByEnvironment{platform.Production: smsSender{}}, From: "wallets@example.com", MaxPerHour: 1})}),
 		platforms: platforms.New(platforms.Config{Store: e.Store, Clock: e.Clock, IDs: e.IDs, Rails: rails}),
 	}
 }

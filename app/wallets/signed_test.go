@@ -387,6 +387,38 @@ func TestService_RevocationSendsNoticeAndWaitsForNone(t *testing.T) {
 	}
 }
 
+func TestService_NoticesByTextMessage(t *testing.T) {
+	t.Parallel()
+	// A customer without an e-mail address gets the notices as text messages, which name neither the credential nor its owner.
+	env := newEnv(t)
+	cy := env.NewCustomer("cy", func(c *customer.Customer) { c.Platform, c.PhoneNumber = env.live.Platform, "+447700900123" })
+	env.liveWallet = env.NewInternalAccountOn(env.live.Platform, cy.ID, "USDB", 0)
+	phone, _, err := env.wallets.CreateCredential(t.Context(), env.live, newCall("/auth/credentials"), nil,
+		wallets.NewCredential{Account: env.liveWallet.ID, Type: wallet.SMSOTP})
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened, _, err := env.wallets.Verify(t.Context(), env.live, wallet.Call{}, nil, phone.ID,
+		wallets.Verification{Type: wallet.SMSOTP, Code: env.proofs.code, ClientKey: clientKey(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	added := env.addIdentity(opened.Session, "google cy-1")
+	if err := errors.Join(env.exportOf(env.liveWallet, opened.Session), env.revoke(opened.Session, added.ID)); err != nil {
+		t.Fatal(err)
+	}
+
+	if queued, want := env.QueryStrings(`SELECT kind FROM mails ORDER BY id`), []string{"SMS_CODE", "SMS_CREDENTIAL_ADDED",
+		"SMS_WALLET_EXPORTED", "SMS_CREDENTIAL_REMOVED"}; !slices.Equal(queued, want) {
+		t.Errorf("queued %v, want %v", queued, want)
+	}
+	for _, content := range env.QueryStrings(`SELECT content FROM mails WHERE kind <> 'SMS_CODE'`) {
+		if !strings.Contains(content, "+447700900123") || strings.Contains(content, "cy-1") || strings.Contains(content, cy.FullName) {
+			t.Errorf("a text message is %s", content)
+		}
+	}
+}
+
 func TestService_PrivacyIsSigned(t *testing.T) {
 	t.Parallel()
 	// The privacy of a wallet changes with a signature. Accounts that are no wallets do not have it, and a

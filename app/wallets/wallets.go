@@ -58,17 +58,17 @@ func (w openedWallet) id() ports.WalletID {
 	return ports.WalletID{Platform: w.account.Platform, Account: w.account.ID}
 }
 
-// notify adds a notice to the customer to the queue of mails, if an address is known.
+// notify adds a notice to the customer to the queue of mails and text messages, if an address is known.
 func (s *Service) notify(ctx context.Context, tx Tx, settings platform.Platform, w openedWallet, m mails.Message,
 	now time.Time) error {
-	to := w.owner.Email
+	to := mails.Recipient{Email: w.owner.Email, Phone: w.owner.PhoneNumber}
 	if c, exists := w.First(wallet.EmailOTP); exists {
-		to = c.SentTo
+		to.Email = c.SentTo
 	}
-	if to == "" {
-		return nil
+	if c, exists := w.First(wallet.SMSOTP); exists {
+		to.Phone = c.SentTo
 	}
-	return s.Mails.Add(ctx, tx, settings, to, m, now)
+	return s.Mails.AddNotice(ctx, tx, settings, to, m, now)
 }
 
 // action returns what a signature on a request for an operation authorises.

@@ -49,12 +49,15 @@ func compose(p platform.Platform, m Message) (ports.Mail, error) {
 	return mail, nil
 }
 
-// smsText returns what a text message with a code says, on one line.
+// smsText returns what a text message says, on one line.
 func smsText(app string, m Message) string {
-	text := m.Code + " is your code for " + app
-	if m.Title != "" {
-		text += " " + m.Title
+	text := app + ": " + m.SMS
+	if m.Code != "" {
+		text = m.Code + " is your code for " + app
+		if m.Title != "" {
+			text += " " + m.Title
+		}
+		text += ". It expires in " + lifetimeText(m.lifetime) + ". Do not give it to anyone."
 	}
-	text += ". It expires in " + lifetimeText(m.lifetime) + ". Do not give it to anyone."
 	return strings.Join(strings.Fields(text), " ")
 }

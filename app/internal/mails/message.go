@@ -25,6 +25,8 @@ type content struct {
 	Title string
 	// Paragraphs below it.
 	Paragraphs []string
+	// SMS is what a notice says as a text message: little, and nothing that its owner or another person has written.
+	SMS string
 }
 
 // About returns the message about a topic: one about the same that was not sent yet is not sent any more. A topic has no data of persons.
@@ -50,6 +52,8 @@ func SMSCode(code, purpose string, lifetime time.Duration) Message {
 // WalletExported tells a customer that the words of the wallet were exported.
 func WalletExported(at time.Time) Message {
 	return notice(ports.MailWalletExported, "Your wallet was exported",
+		fmt.Sprintf("Your wallet was exported on %s. If it was not you, move what is in it to another one at once, and contact us.",
+			shortTimeText(at)),
 		fmt.Sprintf("The recovery words of your wallet were exported on %s. Anyone who has these words can spend what is in the wallet, "+
 			"without this app and without signing in.", timeText(at)),
 		"If it was you, keep the words secret and safe. If it was not, move what is in the wallet to another one at once, and contact us.")
@@ -58,6 +62,8 @@ func WalletExported(at time.Time) Message {
 // CredentialAdded tells a customer that there is a new way to sign in to the wallet.
 func CredentialAdded(c wallet.Credential, at time.Time) Message {
 	return notice(ports.MailCredentialAdded, "A new way to sign in was added to your wallet",
+		fmt.Sprintf("%s was added to your wallet on %s. If it was not you, remove it and contact us.", sentence(credentialTypes[c.Type]),
+			shortTimeText(at)),
 		fmt.Sprintf("%s was added to your wallet on %s. It can be used to sign in and to approve payments.", sentence(credentialText(c)),
 			timeText(at)),
 		"If it was not you, sign in, remove it, and contact us.")
@@ -66,6 +72,8 @@ func CredentialAdded(c wallet.Credential, at time.Time) Message {
 // CredentialRemoved tells a customer that a way to sign in to the wallet exists no more.
 func CredentialRemoved(c wallet.Credential, at time.Time) Message {
 	return notice(ports.MailCredentialRemoved, "A way to sign in was removed from your wallet",
+		fmt.Sprintf("%s was removed from your wallet on %s. If it was not you, contact us.", sentence(credentialTypes[c.Type]),
+			shortTimeText(at)),
 		fmt.Sprintf("%s was removed from your wallet on %s. It can no longer be used to sign in.", sentence(credentialText(c)), timeText(at)),
 		"If it was not you, sign in, look at the ways to sign in that remain, and contact us.")
 }
@@ -74,26 +82,31 @@ func CredentialRemoved(c wallet.Credential, at time.Time) Message {
 func AddressChanged(t wallet.CredentialType, at time.Time) Message {
 	if t == wallet.SMSOTP {
 		return notice(ports.MailAddressChanged, "The phone number of your wallet was changed",
+			fmt.Sprintf("The phone number of your wallet was changed on %s. If it was not you, contact us at once.", shortTimeText(at)),
 			fmt.Sprintf("On %s the phone number of your wallet was changed. From now on, codes to sign in are sent to the new number and no "+
 				"longer to the one before.", timeText(at)),
 			"If it was not you, contact us at once.")
 	}
 	return notice(ports.MailAddressChanged, "The e-mail address of your wallet was changed",
+		fmt.Sprintf("The e-mail address of your wallet was changed on %s. If it was not you, contact us at once.", shortTimeText(at)),
 		fmt.Sprintf("On %s the e-mail address of your wallet was changed. From now on, codes to sign in are sent to the new address and no "+
 			"longer to this one.", timeText(at)),
 		"If it was not you, contact us at once.")
 }
 
-func notice(kind ports.MailKind, title string, paragraphs ...string) Message {
-	return Message{kind: kind, lifetime: noticeLifetime, content: content{Title: title, Paragraphs: paragraphs}}
+func notice(kind ports.MailKind, title, sms string, paragraphs ...string) Message {
+	return Message{kind: kind, lifetime: noticeLifetime, content: content{Title: title, Paragraphs: paragraphs, SMS: sms}}
+}
+
+// credentialTypes name the types of credentials.
+var credentialTypes = map[wallet.CredentialType]string{
+	wallet.EmailOTP: "sign-in by codes to an e-mail address", wallet.SMSOTP: "sign-in by codes to a phone",
+	wallet.Passkey: "a passkey", wallet.OAuth: "sign-in with an account elsewhere",
 }
 
 // credentialText names a credential.
 func credentialText(c wallet.Credential) string {
-	text := map[wallet.CredentialType]string{
-		wallet.EmailOTP: "sign-in by codes to an e-mail address", wallet.SMSOTP: "sign-in by codes to a phone",
-		wallet.Passkey: "a passkey", wallet.OAuth: "sign-in with an account elsewhere",
-	}[c.Type]
+	text := credentialTypes[c.Type]
 	if c.Nickname == "" {
 		return text
 	}
@@ -104,6 +117,8 @@ func credentialText(c wallet.Credential) string {
 func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
 func timeText(at time.Time) string { return at.UTC().Format("2 January 2006 at 15:04 UTC") }
+
+func shortTimeText(at time.Time) string { return at.UTC().Format("2 Jan at 15:04 UTC") }
 
 // lifetimeText formats a duration of at least a second, rounded down to its largest unit or two.
 func lifetimeText(d time.Duration) string {

@@ -21,10 +21,10 @@ type Config struct {
 	SMS     ports.SMSSendersByEnvironment
 	// From is the sender address of platforms that have set none.
 	From string
-	// MaxPerHour is the maximum number of codes of a platform in each hour of the clock, and of notices: who
+	// MaxPerHour is the maximum number of codes by mail of a platform in each hour of the clock, and of notices, also by text message: who
 	// uses up one limit keeps nobody from the other mails.
 	MaxPerHour int
-	// MaxSMSPerHour is that of text messages.
+	// MaxSMSPerHour is that of codes by text message.
 	MaxSMSPerHour int
 }
 
@@ -52,13 +52,31 @@ func (q *Queue) CheckSMSAvailable(p platform.Platform) error {
 	return fault.New(fault.NotImplemented, "This service cannot send text messages. Ask its operator to set CAUSEWAY_SMS_URL.")
 }
 
+// Recipient is who gets a notice. What is not known is empty.
+type Recipient struct{ Email, Phone string }
+
+// AddNotice adds a notice: a mail to the address of its recipient, or a text message if there is none, or no mail server. See Add.
+func (q *Queue) AddNotice(ctx context.Context, tx Tx, p platform.Platform, to Recipient, m Message, now time.Time) error {
+	switch {
+	case to.Email != "" && (q.Mailers[p.Environment] != nil || to.Phone == ""):
+		return q.Add(ctx, tx, p, to.Email, m, now)
+	case to.Phone != "":
+		m.kind = m.kind.AsSMS()
+		return q.Add(ctx, tx, p, to.Phone, m, now)
+	}
+	return nil
+}
+
 // Add adds a mail to an address, or a text message to a phone number, to the queue, unless the environment of the platform sends none. It
 // returns RATE_LIMITED if the platform has sent as many in this hour as it may. Call it late in the
 // unit of work: until that ends, further mails of the platform wait.
 func (q *Queue) Add(ctx context.Context, tx Tx, p platform.Platform, to string, m Message, now time.Time) error {
 	limit, sent, sends := q.MaxPerHour, "e-mails", q.Mailers[p.Environment] != nil
 	if m.kind.IsSMS() {
-		limit, sent, sends = q.MaxSMSPerHour, "text messages", q.SMS[p.Environment] != nil
+		sent, sends = "text messages", q.SMS[p.Environment] != nil
+	}
+	if m.kind == ports.SMSCode {
+		limit = q.MaxSMSPerHour
 	}
 	if !sends {
 		return nil

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"causeway/adapters/postgres"
 	"causeway/app/internal/apptest"
 	"causeway/app/internal/mails"
@@ -135,6 +137,52 @@ func TestQueue_SMSHasLimitOfItsOwn(t *testing.T) {
 		env.Platform.Name + " to pay Mia. It expires in 1 minute. Do not give it to anyone.", ExpiresAt: apptest.Noon.Add(time.Minute)}
 	if err != nil || !waits || m.SMS() != want {
 		t.Errorf("%+v, %t, %v; want %+v", m.SMS(), waits, err, want)
+	}
+}
+
+func TestQueue_NoticesReachWhoHasOnlyAPhone(t *testing.T) {
+	t.Parallel()
+	// A notice is a mail if there is an address and a mail server, and else a text message, if there is a number; it counts among the
+	// notices, and not among the codes by text message.
+	email, phone := mails.Recipient{Email: "ana@example.com"}, mails.Recipient{Phone: "+447700900123"}
+	both := mails.Recipient{Email: email.Email, Phone: phone.Phone}
+	mailers := ports.MailersByEnvironment{platform.Sandbox: noMailer{}}
+	senders := ports.SMSSendersByEnvironment{platform.Sandbox: noSMS{}}
+	for name, test := range map[string]struct {
+		to      mails.Recipient
+		mailers ports.MailersByEnvironment
+		senders ports.SMSSendersByEnvironment
+		want    string // kind and recipient
+	}{
+		"address":                 {email, mailers, senders, "WALLET_EXPORTED ana@example.com"},
+		"both":                    {both, mailers, senders, "WALLET_EXPORTED ana@example.com"},
+		"both, no mail server":    {both, nil, senders, "SMS_WALLET_EXPORTED +447700900123"},
+		"number":                  {phone, mailers, senders, "SMS_WALLET_EXPORTED +447700900123"},
+		"number, no text message": {phone, mailers, nil, ""},
+		"neither":                 {mails.Recipient{}, mailers, senders, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			env := apptest.New(t)
+			queue := mails.New(mails.Config{IDs: env.IDs, Mailers: test.mailers, SMS: test.senders, MaxPerHour: 1})
+			var errs []error
+			for range 2 {
+				errs = append(errs, env.Store.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
+					return queue.AddNotice(ctx, tx, env.Platform, test.to, mails.WalletExported(apptest.Noon), env.Clock.Now())
+				}))
+			}
+			got := ""
+			for _, id := range env.QueryStrings(`SELECT id::text FROM mails`) {
+				m, _, _, err := env.Store.WaitingMail(t.Context(), env.Platform.ID, uuid.MustParse(id))
+				if err != nil {
+					t.Fatal(err)
+				}
+				got += string(m.Kind) + " " + m.To
+			}
+			if got != test.want || errs[0] != nil || (errs[1] == nil) != (test.want == "") {
+				t.Errorf("queued %q, %v; want %q once", got, errs, test.want)
+			}
+		})
 	}
 }
 
