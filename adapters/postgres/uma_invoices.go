@@ -98,11 +98,12 @@ func (db *DB) UMAInvoices(ctx context.Context, p ident.Platform, f ports.UMAInvo
 }
 
 // CountUMAInvoices uses uma_invoices_by_sender.
-func (u *Unit) CountUMAInvoices(ctx context.Context, p ident.Platform, from ident.Customer, issuer string, now time.Time, most int) (
+func (u *Unit) CountUMAInvoices(ctx context.Context, p ident.Platform, from ident.Customer, site string, now time.Time, most int) (
 	byOne, all int, err error) {
-	err = u.query(ctx, `SELECT count(*) FILTER (WHERE issuer = $3), count(*) FROM (SELECT issuer FROM uma_invoices
+	err = u.query(ctx, `SELECT count(*) FILTER (WHERE host = $3 OR host LIKE '%.' || $3), count(*) FROM (
+		SELECT split_part(issuer, ':', 1) AS host FROM uma_invoices
 		WHERE platform_id = $1 AND sender_id = $2 AND receiver_id IS NULL AND transaction_id IS NULL AND expires_at > $4 LIMIT $5) AS asked`,
-		[]any{p, from, issuer, now, most}, func(rows pgx.Rows) error { return rows.Scan(&byOne, &all) })
+		[]any{p, from, site, now, most}, func(rows pgx.Rows) error { return rows.Scan(&byOne, &all) })
 	return byOne, all, err
 }
 

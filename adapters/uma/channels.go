@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -83,8 +82,8 @@ func (s *Server) channels(ctx context.Context, r *http.Request, on platform.Plat
 	if err != nil {
 		return nil, uma.Refuse(uma.InvalidInput, "the path must end in the id of a payment")
 	}
-	domain := strings.ToLower(message.Domain)
-	if err := s.checkDomain(on, domain); err != nil {
+	domain, err := s.counterparty(on, message.Domain)
+	if err != nil {
 		return nil, err
 	}
 	signed := signature{uma.Stamp{Nonce: message.Nonce, Seconds: message.Timestamp}, message.Signature}

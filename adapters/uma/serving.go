@@ -84,6 +84,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request,
 	if host, _, err := net.SplitHostPort(domain); err == nil {
 		domain = host
 	}
+	domain = strings.TrimSuffix(domain, ".") // of a full name
 	on, found, err := s.Store.UMAPlatform(ports.ForAllPlatforms(ctx), domain)
 	if err == nil && !found {
 		err = uma.Refuse(uma.UserNotFound, "there is no UMA provider at this host")
@@ -169,21 +170,22 @@ func (s *Server) receiver(ctx context.Context, r *http.Request, on platform.Plat
 // lookup answers what another provider, which signs the question, asks about a receiver.
 func (s *Server) lookup(ctx context.Context, r *http.Request, on platform.Platform) (any, error) {
 	query := r.URL.Query()
-	version, domain := query.Get("umaVersion"), strings.ToLower(query.Get("vaspDomain"))
+	version, said := query.Get("umaVersion"), query.Get("vaspDomain")
 	if !query.Has("umaVersion") && !query.Has("vaspDomain") && !query.Has("signature") {
 		return s.lookupByWallet(ctx, r, on)
 	}
 	if version != "" && !uma.SupportsVersion(version) {
 		return nil, uma.Refuse(uma.UnsupportedVersion, "unsupported version: "+version[:min(len(version), 20)])
 	}
-	if version == "" || domain == "" || query.Get("signature") == "" {
+	if version == "" || said == "" || query.Get("signature") == "" {
 		return nil, uma.Refuse(uma.MissingUMAParameters, "umaVersion, vaspDomain, signature, nonce and timestamp are required; none of them for "+
 			"a payment without UMA")
 	}
 	if err := s.Settles(on.ID); err != nil {
 		return nil, err
 	}
-	if err := s.checkDomain(on, domain); err != nil {
+	domain, err := s.counterparty(on, said)
+	if err != nil {
 		return nil, err
 	}
 	name, err := pathName(r, lookupPath)
@@ -232,15 +234,17 @@ func metadata(address string, paid uuid.UUID) string {
 	return string(text)
 }
 
-// checkDomain refuses a provider that payments are not exchanged with.
-func (s *Server) checkDomain(on platform.Platform, domain string) error {
-	if _, ok := customer.ParseUMAAddress("$a@" + domain); !ok || domain == on.UMADomain {
-		return uma.Refuse(uma.InvalidInput, "vaspDomain must be the host of another provider")
+// counterparty returns the domain of another provider in the form that it has in addresses. It refuses one that payments are not exchanged
+// with.
+func (s *Server) counterparty(on platform.Platform, said string) (string, error) {
+	domain, ok := customer.ParseUMADomain(said)
+	if !ok || domain == on.UMADomain {
+		return "", uma.Refuse(uma.InvalidInput, "vaspDomain must be the host of another provider")
 	}
 	if !s.Policy.Allows(domain) {
-		return uma.Refuse(uma.CounterpartyNotAllowed, "payments with "+domain+" are not allowed")
+		return "", uma.Refuse(uma.CounterpartyNotAllowed, "payments with "+domain+" are not allowed")
 	}
-	return nil
+	return domain, nil
 }
 
 // pay answers a pay request with an invoice, if the platform approves the payment.
@@ -262,7 +266,7 @@ func (s *Server) pay(ctx context.Context, r *http.Request, on platform.Platform)
 		return nil, uma.Refuse(uma.InvalidInput, "payerData.identifier must be a UMA address")
 	}
 	_, domain := customer.SplitUMAAddress(sender)
-	if err := s.checkDomain(on, domain); err != nil {
+	if _, err := s.counterparty(on, domain); err != nil {
 		return nil, err
 	}
 	c := payer.compliance

@@ -20,9 +20,9 @@ import (
 
 // umaFlags say with which UMA providers payments are exchanged.
 type umaFlags struct {
-	UMAAllow        []string `name:"uma-allow" env:"CAUSEWAY_UMA_ALLOW" help:"Domains of the only UMA providers with which production platforms exchange payments. Default: all that are not blocked." placeholder:"DOMAIN"`
+	UMAAllow        []string `name:"uma-allow" env:"CAUSEWAY_UMA_ALLOW" help:"Domains of the only UMA providers with which production platforms exchange payments, without their subdomains. Default: all that are not blocked." placeholder:"DOMAIN"`
 	UMACertificates []string `name:"uma-certificates" env:"CAUSEWAY_UMA_CERTIFICATES" help:"PEM files, each with the certificate of a UMA key of a platform and its chain, that of the key first. Default: the keys are published without certificates." placeholder:"FILE"`
-	UMABlock        []string `name:"uma-block" env:"CAUSEWAY_UMA_BLOCK" help:"Domains of UMA providers with which production platforms exchange no payments." placeholder:"DOMAIN"`
+	UMABlock        []string `name:"uma-block" env:"CAUSEWAY_UMA_BLOCK" help:"Domains of UMA providers with which production platforms exchange no payments, with their subdomains." placeholder:"DOMAIN"`
 }
 
 // checkUMA reports invalid values with the name of their setting.
@@ -30,8 +30,8 @@ func (f umaFlags) checkUMA(refuse func(setting, must string, got any)) {
 	for setting, domains := range map[string][]string{"--uma-allow (CAUSEWAY_UMA_ALLOW)": f.UMAAllow,
 		"--uma-block (CAUSEWAY_UMA_BLOCK)": f.UMABlock} {
 		for _, domain := range domains {
-			if parsed, ok := customer.ParseUMAAddress("$a@" + domain); !ok || parsed != "$a@"+domain {
-				refuse(setting, "domains in lower case, such as uma.example.com", domain)
+			if parsed, ok := customer.ParseUMADomain(domain); !ok || parsed != domain {
+				refuse(setting, "domains in lower case and ASCII, such as uma.example.com or xn--bcher-kva.example", domain)
 			}
 		}
 	}

@@ -249,6 +249,11 @@ func TestUMAInvoice_Refused(t *testing.T) {
 	if err := ana.Exec(`DELETE FROM uma_invoices WHERE id <> (SELECT id FROM uma_invoices LIMIT 1)`); err != nil {
 		t.Fatal(err)
 	}
+	multiply("CASE WHEN i % 2 = 0 THEN 'x' || i || '.pay.test' ELSE 'pay.test:' || 8000 + i END", 19)
+	refused("the twenty-first of a provider at other ports and subdomains")
+	if err := ana.Exec(`DELETE FROM uma_invoices WHERE id <> (SELECT id FROM uma_invoices LIMIT 1)`); err != nil {
+		t.Fatal(err)
+	}
 	multiply("'p' || i || '.test'", 498)
 	if status, body := push(write(signing, same)); status != 200 { // another provider does not keep it away
 		t.Errorf("the five hundredth: %d %s", status, body)

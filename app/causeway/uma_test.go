@@ -319,6 +319,18 @@ func TestUMA_ServerRefuses(t *testing.T) {
 		"another nonce":    {func(u string) string { return strings.Replace(u, "nonce=", "nonce=1", 1) }, 401, "INVALID_SIGNATURE"},
 		"a blocked provider": {func(u string) string { return strings.Replace(u, "vaspDomain=bank.test", "vaspDomain=blocked.test", 1) }, 403,
 			"COUNTERPARTY_NOT_ALLOWED"},
+		"a subdomain of a blocked provider": {func(u string) string {
+			return strings.Replace(u, "vaspDomain=bank.test", "vaspDomain=pay.Blocked.test", 1)
+		}, 403, "COUNTERPARTY_NOT_ALLOWED"},
+		"a blocked provider at a port": {func(u string) string {
+			return strings.Replace(u, "vaspDomain=bank.test", "vaspDomain=blocked.test:8443", 1)
+		}, 403, "COUNTERPARTY_NOT_ALLOWED"},
+		"a blocked provider with a dot": {func(u string) string {
+			return strings.Replace(u, "vaspDomain=bank.test", "vaspDomain=blocked.test.", 1)
+		}, 400, "INVALID_INPUT"},
+		"its own domain at the port of HTTPS": {func(u string) string {
+			return strings.Replace(u, "vaspDomain=bank.test", "vaspDomain=pay.test:0443", 1)
+		}, 400, "INVALID_INPUT"},
 		"an old time": {func(u string) string {
 			return strings.Replace(u, "timestamp="+strconv.FormatInt(ana.Clock.Now().Unix(), 10), "timestamp=1700000000", 1)
 		}, 400, "INVALID_TIMESTAMP"},
@@ -331,8 +343,11 @@ func TestUMA_ServerRefuses(t *testing.T) {
 	}
 	repeated := ana.signedLookup(bo)
 	bo.get(repeated)
-	if status, body := bo.get(repeated); status != 400 || !strings.Contains(body, "INVALID_NONCE") {
-		t.Errorf("a repeated nonce: %d %s", status, body)
+	for _, domain := range []string{"bank.test", "BANK.test", "bank.test:443", "bank.test:00443"} {
+		again := strings.Replace(repeated, "vaspDomain=bank.test", "vaspDomain="+domain, 1)
+		if status, body := bo.get(again); status != 400 || !strings.Contains(body, "INVALID_NONCE") {
+			t.Errorf("a repeated nonce, of %s: %d %s", domain, status, body)
+		}
 	}
 }
 

@@ -42,9 +42,9 @@ type Tx interface {
 	AddUMAInvoice(ctx context.Context, k uma.KeptInvoice) (ident.UMAInvoice, error)
 	// LockCustomer returns a customer, or USER_NOT_FOUND, and locks it.
 	LockCustomer(ctx context.Context, p ident.Platform, id ident.Customer) (customer.Customer, error)
-	// CountUMAInvoices returns how many invoices a customer is asked to pay, by one provider and by all, that have not expired and of which
-	// there was no payment. It counts to most.
-	CountUMAInvoices(ctx context.Context, p ident.Platform, from ident.Customer, issuer string, now time.Time, most int) (
+	// CountUMAInvoices returns how many invoices a customer is asked to pay, by the providers of one site and by all, that have not expired
+	// and of which there was no payment. It counts to most.
+	CountUMAInvoices(ctx context.Context, p ident.Platform, from ident.Customer, site string, now time.Time, most int) (
 		byOne, all int, err error)
 	// DeliverUMAInvoice stores what became of the delivery of an invoice.
 	DeliverUMAInvoice(ctx context.Context, k uma.KeptInvoice) error

@@ -216,7 +216,7 @@ func (s *Service) TakeUMAInvoice(ctx context.Context, on platform.Platform, i um
 		if _, err := tx.LockCustomer(ctx, on.ID, from.ID); err != nil { // so that each is counted
 			return err
 		}
-		byOne, all, err := tx.CountUMAInvoices(ctx, on.ID, from.ID, i.Issuer(), now, maxAsked)
+		byOne, all, err := tx.CountUMAInvoices(ctx, on.ID, from.ID, siteOf(i.Issuer()), now, maxAsked)
 		if err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package customer
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -16,11 +17,37 @@ const MaxUMAAddressLength = 320
 
 var addressRegexp = regexp.MustCompile(UMAAddressPattern)
 
-// ParseUMAAddress is the address in small letters, in which all are kept and compared; false
-// for a text that is none.
+// ParseUMAAddress is the address in the one form in which all are kept and compared: in small letters, without the port of HTTPS; false
+// for a text that is none. Hosts in other scripts have their ASCII form (xn--).
 func ParseUMAAddress(text string) (string, bool) {
+	if strings.ContainsFunc(text, func(r rune) bool { return r > '~' }) { // some become an ASCII letter in lower case
+		return "", false
+	}
 	address := strings.ToLower(text)
-	return address, len(address) <= MaxUMAAddressLength && addressRegexp.MatchString(address)
+	if len(address) > MaxUMAAddressLength || !addressRegexp.MatchString(address) {
+		return address, false
+	}
+	host, port, named := strings.Cut(address, ":")
+	if !named {
+		return address, true
+	}
+	number, err := strconv.ParseUint(port, 10, 16)
+	if err != nil || number == 0 {
+		return address, false
+	}
+	if number == httpsPort {
+		return host, true
+	}
+	return host + ":" + strconv.FormatUint(number, 10), true
+}
+
+const httpsPort = 443
+
+// ParseUMADomain is the domain of a provider in the form that it has in addresses; false for a text that is none.
+func ParseUMADomain(text string) (string, bool) {
+	address, ok := ParseUMAAddress("$a@" + text)
+	_, domain := SplitUMAAddress(address)
+	return domain, ok
 }
 
 // SplitUMAAddress is the name, with its $, and the host of an address that Parse gave.

@@ -237,6 +237,16 @@ func TestPolicy(t *testing.T) {
 	if !open.Allows("a.test") || open.Allows("b.test") || !closed.Allows("a.test") || closed.Allows("b.test") || closed.Allows("c.test") {
 		t.Error("policy")
 	}
+	// A blocked provider cannot use another port or a subdomain, and nobody can use those of an allowed one, or a name that looks like it.
+	for domain, want := range map[string]struct{ open, closed bool }{
+		"b.test:8443": {false, false}, "x.y.b.test": {false, false}, "x.b.test:8443": {false, false}, "bb.test": {true, false},
+		"b.test.example": {true, false}, "b-test": {true, false},
+		"a.test:8443": {true, false}, "x.a.test": {true, false}, "xa.test": {true, false}, "xn--a-7ub.test": {true, false},
+	} {
+		if open.Allows(domain) != want.open || closed.Allows(domain) != want.closed {
+			t.Errorf("%s: allowed %t without a list and %t with one", domain, open.Allows(domain), closed.Allows(domain))
+		}
+	}
 }
 
 func TestCheckChannels(t *testing.T) {

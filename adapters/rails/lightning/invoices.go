@@ -111,8 +111,8 @@ func unavailable(err error) error {
 // the clock of the node may be behind.
 const expiryGrace = 2 * time.Minute
 
-// CancelInvoice implements ports.Lightning. That there is no invoice with the id is kept: one that the node makes at the same time, or later,
-// is given to nobody.
+// CancelInvoice implements ports.Lightning. That there is no invoice with the id is kept: one that the node makes meanwhile, or later, is
+// given to nobody.
 func (i invoices) CancelInvoice(ctx context.Context, id uuid.UUID) error {
 	r := i.rail
 	kept, found, err := r.Store.Invoice(ctx, i.platform, id)

@@ -161,7 +161,8 @@ func TestCancelInvoice_BeforeItIsMade(t *testing.T) {
 			}
 			return false, false
 		})
-		if _, err := slow.Invoices(w.platform).Invoice(t.Context(), w.request(2, 100)); !fault.Is(err, fault.Conflict) || w.node.Invoices() != made+1 {
+		_, err := slow.Invoices(w.platform).Invoice(t.Context(), w.request(2, 100))
+		if !fault.Is(err, fault.Conflict) || w.node.Invoices() != made+1 {
 			t.Errorf("cancelled meanwhile: %v, of %d more invoices", err, w.node.Invoices()-made)
 		}
 	})
