@@ -124,7 +124,8 @@ func asFault(err error, code fault.Code, format string) error {
 	if _, is := fault.As(err); err == nil || is || errors.Is(err, ports.ErrStoreUnavailable) {
 		return err
 	}
-	if refused, is := errors.AsType[*uma.Refusal](err); is && refused.Reason == uma.PubkeyFetchFailed {
+	if refused, is := errors.AsType[*uma.Refusal](err); is && (refused.Reason == uma.PubkeyFetchFailed ||
+		refused.Reason == uma.CertChainExpired) {
 		code = fault.CounterpartyPubkeyFetchError
 	}
 	return fault.New(code, format, err)

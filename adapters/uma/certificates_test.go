@@ -3,10 +3,13 @@ package uma
 import (
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"os"
 	"slices"
 	"testing"
 	"time"
+
+	"causeway/core/uma"
 )
 
 // certified is the public key of the first certificate of testdata/chain.pem.
@@ -37,6 +40,16 @@ func TestReadCertificateChain(t *testing.T) {
 	read, err := parsePublicKeys(published, "pay.test", now)
 	if err != nil || !slices.Equal(read.Signing, chain.key) || !slices.Equal(read.Encryption, chain.key) {
 		t.Errorf("read %+v, %v", read, err)
+	}
+	almost := chain.until.Add(-10 * time.Minute)
+	if read, err = parsePublicKeys(published, "pay.test", almost); err != nil || !read.Until.Equal(chain.until) {
+		t.Errorf("shortly before it expires: kept until %s, %v", read.Until, err)
+	}
+	for _, at := range []time.Time{chain.until, chain.from.Add(-time.Second)} {
+		_, err := parsePublicKeys(published, "pay.test", at)
+		if refused, is := errors.AsType[*uma.Refusal](err); !is || refused.Reason != uma.CertChainExpired {
+			t.Errorf("at %s: %v", at, err)
+		}
 	}
 	for _, bad := range []string{"", "x", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", string(text) + "x"} {
 		if _, err := ReadCertificateChain([]byte(bad)); err == nil {

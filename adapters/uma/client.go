@@ -86,17 +86,29 @@ func (c *Client) send(ctx context.Context, method, target string, body []byte, t
 	// A http.Client would follow redirects and keep cookies; a transport does not.
 	answer, err := c.transport.RoundTrip(request)
 	if err != nil {
-		return response{}, err
+		return response{}, unreachable(err)
 	}
 	defer answer.Body.Close()
 	read, err := io.ReadAll(io.LimitReader(answer.Body, maxBody+1))
 	if err != nil {
-		return response{}, err
+		return response{}, unreachable(err)
 	}
 	if len(read) > maxBody {
 		return response{}, fmt.Errorf("the answer has more than %d bytes", maxBody)
 	}
 	return response{answer.StatusCode, read}, nil
+}
+
+// unreachable returns why there is no answer, in words that other providers and platforms may read. With more, who names a host would learn
+// which names and ports the network of the service has.
+func unreachable(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return errors.New("there is no answer in time")
+	}
+	if bad, is := errors.AsType[*tls.CertificateVerificationError](err); is {
+		return fmt.Errorf("its TLS certificate is not valid: %w", bad.Err)
+	}
+	return errors.New("its host cannot be reached")
 }
 
 // checkURL returns an error for a URL to which no request is sent.

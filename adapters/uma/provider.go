@@ -149,6 +149,9 @@ func (p *Provider) peerKeys(ctx context.Context, platform ident.Platform, domain
 		return kept, false, err
 	}
 	failed := func(err error) (uma.PeerKeys, bool, error) {
+		if _, is := errors.AsType[*uma.Refusal](err); is {
+			return uma.PeerKeys{}, false, err
+		}
 		return uma.PeerKeys{}, false, uma.Refuse(uma.PubkeyFetchFailed, fmt.Sprintf("the keys of %s cannot be read: %v", domain, err))
 	}
 	answer, err := p.Client.get(ctx, "https://"+domain+"/.well-known/lnurlpubkey", keyTimeout)
@@ -191,6 +194,18 @@ func parsePublicKeys(body []byte, domain string, now time.Time) (keys uma.PeerKe
 		said = time.Unix(*answer.ExpirationTimestamp, 0)
 	}
 	keys.Until = uma.KeptUntil(said, now)
+	for _, certified := range []*string{answer.SigningCertChain, answer.EncryptionCertChain} {
+		if certified == nil {
+			continue
+		}
+		chain, err := ReadCertificateChain([]byte(*certified))
+		if err == nil {
+			err = keys.CheckCertificate(chain.from, chain.until, now)
+		}
+		if err != nil {
+			return keys, err
+		}
+	}
 	return keys, nil
 }
 

@@ -79,8 +79,8 @@ func Words(text string) []string {
 		case unicode.IsLetter(r), unicode.IsNumber(r):
 			folded.WriteRune(r)
 			wordLength++
-		case unicode.Is(unicode.M, r), isApostrophe(r), r == '.' && wordLength == 1:
-			// O'Brien is obrien, and S.A. is sa.
+		case unicode.Is(unicode.M, r), unicode.Is(unicode.Cf, r), isApostrophe(r), r == '.' && wordLength == 1:
+			// O'Brien is obrien, and S.A. is sa. What nobody sees (Cf) divides no word.
 			if r == '.' {
 				wordLength = 0
 			}

@@ -1,8 +1,10 @@
 package uma
 
 import (
+	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"causeway/core/platform"
 	"causeway/core/transaction"
@@ -56,18 +58,35 @@ const (
 	MaxFact   = 500
 )
 
-// Facts returns what another provider states about a person, by the names of facts, without what is too long, too much or empty.
+// Facts returns what another provider states about a person, by the names of facts, without what is too long, too much or empty. What is
+// stated by the name of the protocol counts more than by that of the fact.
 func Facts(stated map[string]string) map[string]string {
 	facts := map[string]string{}
-	for wire, value := range stated {
+	for _, wire := range slices.Sorted(maps.Keys(stated)) { // capital letters first
+		value := visible(stated[wire])
 		if wire == FieldIdentifier || wire == FieldCompliance || value == "" || len(value) > MaxFact || len(wire) > 64 ||
 			len(facts) >= MaxFields {
 			continue
 		}
-		facts[FactName(wire)] = strings.ToValidUTF8(strings.ReplaceAll(value, "\x00", ""), "")
+		facts[FactName(wire)] = value
 	}
 	return facts
 }
+
+// visible returns a text without letters that nobody sees, and that hide others or turn them round. Two that some scripts need stay.
+func visible(text string) string {
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsControl(r) && r != 0:
+			return ' '
+		case r == 0, unicode.Is(unicode.Cf, r) && r != zeroWidthJoiner && r != zeroWidthNonJoiner:
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(text, "")))
+}
+
+const zeroWidthNonJoiner, zeroWidthJoiner = '\u200c', '\u200d'
 
 // FactsToState returns those of the known facts that another provider wants, by the names of the protocol.
 func FactsToState(known map[string]string, wanted []transaction.InfoField) map[string]string {

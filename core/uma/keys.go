@@ -149,3 +149,15 @@ func KeptUntil(said, now time.Time) time.Time {
 		return said
 	}
 }
+
+// CheckCertificate returns a Refusal unless a certificate of the keys is valid now. The keys are kept no longer than it is.
+func (k *PeerKeys) CheckCertificate(from, until, now time.Time) error {
+	if now.Before(from) || !now.Before(until) {
+		return refuse(CertChainExpired, "the certificate of the keys of "+k.Domain+" is valid from "+from.UTC().Format(time.RFC3339)+" to "+
+			until.UTC().Format(time.RFC3339))
+	}
+	if until.Before(k.Until) {
+		k.Until = until
+	}
+	return nil
+}

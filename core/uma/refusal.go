@@ -19,6 +19,7 @@ const (
 	UserNotFound           Reason = "USER_NOT_FOUND"
 	PubkeyFetchFailed      Reason = "COUNTERPARTY_PUBKEY_FETCH_ERROR"
 	InvalidPubkey          Reason = "INVALID_PUBKEY_FORMAT"
+	CertChainExpired       Reason = "CERT_CHAIN_EXPIRED"
 	UnsupportedVersion     Reason = "UNSUPPORTED_UMA_VERSION"
 	PayRequestFailed       Reason = "PAYREQ_REQUEST_FAILED"
 	InvalidInvoice         Reason = "INVALID_INVOICE"

@@ -55,6 +55,15 @@ func TestWireName_BothWays(t *testing.T) {
 	if len(facts) != 2 || facts["FULL_NAME"] != "Ana" || facts["BIRTH_DATE"] != "1990-01" {
 		t.Errorf("%v", facts)
 	}
+	// Of two that are the same fact, that with the name of the protocol counts, each time. Nothing is hidden in a value or turned round.
+	for range 20 {
+		facts = uma.Facts(map[string]string{"FULL_NAME": "Eve", "name": "Ana", "zz": "\u202eevE\u200b \u00ad\ufeff", "email": "\u200b ",
+			"address": "Line 1\nLine 2", "other": "\u0645\u06cc\u200c\u062e"})
+		if len(facts) != 4 || facts["FULL_NAME"] != "Ana" || facts["zz"] != "evE" || facts["address"] != "Line 1 Line 2" ||
+			facts["other"] != "\u0645\u06cc\u200c\u062e" {
+			t.Fatalf("%q", facts)
+		}
+	}
 	stated := uma.FactsToState(map[string]string{"FULL_NAME": "Ana", "EMAIL": "a@b"}, []transaction.InfoField{{Name: "FULL_NAME"},
 		{Name: "TAX_ID"}})
 	if len(stated) != 1 || stated["name"] != "Ana" {
