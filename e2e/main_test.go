@@ -24,6 +24,6 @@ func runTests(m *testing.M) int {
 	defer remove()
 	defer devnet.RemoveNode()
 	defer evmnet.StopNodes()
-	binary = path
+	binary, kit.GCPercent = path, 400
 	return m.Run()
 }

@@ -36,7 +36,7 @@ func runTests(m *testing.M) int {
 	}
 	defer remove()
 	defer func() { closeBrowser() }()
-	program = path
+	program, kit.GCPercent = path, 400
 	return m.Run()
 }
 

@@ -164,13 +164,14 @@ func TestCleanEnv_DropsSettings(t *testing.T) {
 	t.Setenv("CAUSEWAY_POSTGRES_BIN", "/opt/postgres")
 	t.Setenv("PGHOST", "elsewhere")
 	t.Setenv("GOMAXPROCS", "1")
+	t.Setenv("GOGC", "50")
 	t.Setenv("DATABASE_URL", "postgres://elsewhere")
 	t.Setenv("LANG", "C")
 
 	env := strings.Join(CleanEnv(), "\n") + "\n"
 
 	for setting, want := range map[string]bool{"CAUSEWAY_LOG_LEVEL=": false, "CAUSEWAY_POSTGRES_BIN=/opt/postgres\n": true,
-		"PGHOST=": false, "GOMAXPROCS=": false, "DATABASE_URL=": false, "LANG=C\n": true, "PATH=": true} {
+		"PGHOST=": false, "GOMAXPROCS=": false, "GOGC=": false, "DATABASE_URL=": false, "LANG=C\n": true, "PATH=": true} {
 		if strings.Contains(env, setting) != want {
 			t.Errorf("%q is kept: %v; want %v", setting, !want, want)
 		}
