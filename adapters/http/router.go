@@ -74,7 +74,7 @@ func (r *router) build() {
 			}
 		}
 	}
-	slices.SortFunc(items, func(a, b *pathItem) int { return compareSpecificity(a.pattern, b.pattern) })
+	slices.SortFunc(items, func(a, b *pathItem) int { return compareSpecificity(a.segments, b.segments) })
 
 	placed := make([][]*pathItem, 0, 4)
 	for n, item := range items {
@@ -84,7 +84,7 @@ func (r *router) build() {
 		layer := 0
 		for i, others := range placed {
 			for _, other := range others {
-				if overlaps(item.pattern, other.pattern) || conflicts(item.pattern, other.pattern) {
+				if overlaps(item.segments, other.segments) || conflicts(item.segments, other.segments) {
 					layer = i + 1
 				}
 			}
@@ -185,35 +185,33 @@ func positionalPattern(pattern string) string {
 	return out.String()
 }
 
-// compareSpecificity orders patterns so that, of two that match the same path, the one
+// compareSpecificity orders patterns, as segments, so that, of two that match the same path, the one
 // with a literal at the first difference comes first.
-func compareSpecificity(a, b string) int {
-	as, bs := segments(a), segments(b)
-	for i := range min(len(as), len(bs)) {
-		_, aParam := parseParameter(as[i])
-		_, bParam := parseParameter(bs[i])
+func compareSpecificity(a, b []string) int {
+	for i := range min(len(a), len(b)) {
+		_, aParam := parseParameter(a[i])
+		_, bParam := parseParameter(b[i])
 		switch {
 		case aParam && !bParam:
 			return 1
 		case !aParam && bParam:
 			return -1
-		case !aParam && as[i] != bs[i]:
-			return cmp.Compare(as[i], bs[i])
+		case !aParam && a[i] != b[i]:
+			return cmp.Compare(a[i], b[i])
 		}
 	}
-	return cmp.Compare(len(as), len(bs))
+	return cmp.Compare(len(a), len(b))
 }
 
 // overlaps reports whether some path matches both patterns.
-func overlaps(a, b string) bool {
-	as, bs := segments(a), segments(b)
-	if len(as) != len(bs) {
+func overlaps(a, b []string) bool {
+	if len(a) != len(b) {
 		return false
 	}
-	for i := range as {
-		_, aParam := parseParameter(as[i])
-		_, bParam := parseParameter(bs[i])
-		if !aParam && !bParam && as[i] != bs[i] {
+	for i := range a {
+		_, aParam := parseParameter(a[i])
+		_, bParam := parseParameter(b[i])
+		if !aParam && !bParam && a[i] != b[i] {
 			return false
 		}
 	}
@@ -222,15 +220,14 @@ func overlaps(a, b string) bool {
 
 // conflicts reports whether a tree cannot hold both patterns: after a common prefix, one
 // has a literal and the other a parameter.
-func conflicts(a, b string) bool {
-	as, bs := segments(a), segments(b)
-	for i := range min(len(as), len(bs)) {
-		_, aParam := parseParameter(as[i])
-		_, bParam := parseParameter(bs[i])
+func conflicts(a, b []string) bool {
+	for i := range min(len(a), len(b)) {
+		_, aParam := parseParameter(a[i])
+		_, bParam := parseParameter(b[i])
 		if aParam != bParam {
 			return true
 		}
-		if !aParam && as[i] != bs[i] {
+		if !aParam && a[i] != b[i] {
 			return false
 		}
 	}

@@ -215,8 +215,8 @@ func TestRouter_MatchesLinearSearch(t *testing.T) {
 		var m match
 		r.find(path, &m)
 
-		slices.SortFunc(patterns, compareSpecificity)
-		want := slices.IndexFunc(patterns, func(p string) bool { return overlaps(p, path) })
+		slices.SortFunc(patterns, func(a, b string) int { return compareSpecificity(segments(a), segments(b)) })
+		want := slices.IndexFunc(patterns, func(p string) bool { return overlaps(segments(p), segments(path)) })
 		switch {
 		case want < 0 && m.item != nil:
 			t.Fatalf("%s leads to %s, want nothing (%v)", path, m.item.pattern, patterns)
