@@ -28,7 +28,11 @@ TESTFLAGS := -vet=off -timeout 60m
 WITHOUT_RACE := ./core/... ./ledger/... ./adapters/documentfiles ./app/internal/simulation ./app/causeway/...
 
 .DEFAULT_GOAL := help
-.PHONY: run build clients clients-uncommitted test lint unit e2e faults failover latest lightning upgrade bench docs fmt clean help announce needs-postgres needs-gcc needs-readers needs-python needs-node needs-clients needs-evm needs-browser needs-prometheus needs-failover screenshots
+
+# The groups of the unit and adapter tests.
+UNIT := unit-plain unit-clients unit-deploy unit-race
+
+.PHONY: run build clients clients-uncommitted test lint unit $(UNIT) e2e faults failover latest lightning upgrade bench docs fmt clean help announce needs-postgres needs-gcc needs-readers needs-python needs-node needs-clients needs-evm needs-browser needs-prometheus needs-failover screenshots
 
 run: needs-postgres build ## Build, then serve http://localhost:8080 with a private Postgres
 	exec $(BINARY) dev --data $(DATA)
@@ -53,11 +57,20 @@ lint: needs-gcc ## Lint and check the formatting
 	linter=$$($(TOOL) -n golangci-lint) && CGO_ENABLED=1 GOFLAGS="$(GOFLAGS) -race" "$$linter" run && cd clients/go && "$$linter" run && \
 		cd ../../deploy/check && "$$linter" run
 
-# Most tests wait for Postgres or another process: four packages at once keep two cores busy.
 unit: needs-postgres needs-gcc needs-readers needs-evm needs-prometheus ## Unit and adapter tests, with the race detector
+	@$(MAKE) --no-print-directory --keep-going $(UNIT)
+
+unit-plain:
 	$(GO) test $(TESTFLAGS) $(WITHOUT_RACE)
+
+unit-clients:
 	cd clients/go && $(GO) test $(TESTFLAGS) ./...
+
+unit-deploy:
 	cd deploy/check && $(GO) test $(TESTFLAGS) ./...
+
+# Most tests wait for Postgres or another process: four packages at once keep two cores busy.
+unit-race:
 	CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) -p 4 $$($(GO) list ./... | grep -v '^causeway/e2e' | grep -vxF "$$($(GO) list $(WITHOUT_RACE))")
 
 # These tests wait for processes two thirds of the time: four at once keep two cores busy.
