@@ -3,6 +3,7 @@ package ports
 import (
 	"context"
 
+	"causeway/core/ethereum"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/platform"
@@ -23,13 +24,20 @@ type WalletChain interface {
 	Credit(ctx context.Context, credits []WalletCredit) []Outcome
 }
 
-// WalletTransfer is a transfer from a wallet, as its key authorises it: by a certificate whose statement is that of the transfer, or
-// with a signature for the chain if the payload says how the payment moves there.
+// WalletTransfer is a transfer from a wallet. If the payload says how the payment moves on a chain, that has it signed by TransferKeys;
+// otherwise the key of the wallet has certified the statement of the transfer.
 type WalletTransfer struct {
 	wallet.Transfer
 	Wallet      WalletID
 	Certificate wallet.Certificate
-	Signed      *wallet.SignedTransfer
+}
+
+// TransferKeys sign for a chain what the owners of wallets have signed.
+type TransferKeys interface {
+	// Address returns the address of a wallet, as Custody does.
+	Address(ctx context.Context, w WalletID) (ethereum.Address, error)
+	// SignTransfer signs the transfer of a payment from a wallet, as Custody does, by the evidence that is stored of the payment.
+	SignTransfer(ctx context.Context, payment TransactionKey, terms wallet.Terms) (wallet.SignedTransfer, error)
 }
 
 // WalletCredit is a transfer to a wallet. A payment and its refund are two of them.

@@ -2,6 +2,7 @@ package ports
 
 import (
 	"context"
+	"crypto/sha256"
 
 	"causeway/core/wallet"
 )
@@ -17,4 +18,6 @@ type WalletKeyStore interface {
 	// AddWalletKey stores the key of a wallet unless it has one, and returns the public key that it then
 	// has. Concurrent calls return the same key. It keeps no reference to the entropy.
 	AddWalletKey(ctx context.Context, w WalletID, key wallet.Key, entropy []byte) (wallet.Key, error)
+	// FixTransferNonce returns the nonce of the transfer of a payload, which is the given one if it has none yet. It never changes.
+	FixTransferNonce(ctx context.Context, w WalletID, payload [sha256.Size]byte, nonce uint64) (fixed uint64, err error)
 }

@@ -61,8 +61,8 @@ func (a railAdapters) openEVM(c rail.Connection) (ports.ConnectedRail, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
 	defer cancel()
 	return evm.New(ctx, evm.Config{Connection: c, Store: evm.NewStore(a.db.Storage()),
-		Keys: localkeys.New(a.secrets, c.Settings[evm.SettingSeed]), Secrets: a.secrets, Wallets: localcustody.New(a.db), Clock: a.clock,
-		Log: a.log})
+		Keys: localkeys.New(a.secrets, c.Settings[evm.SettingSeed]), Secrets: a.secrets, Clock: a.clock, Log: a.log,
+		Wallets: walletKeys{localcustody.New(a.db), a.db}})
 }
 
 // newConnections returns connections that have read nothing yet. The calls of their adapters end after the timeout.

@@ -86,8 +86,6 @@ type Store interface {
 	RailPartnerIDs(ctx context.Context, keys []ports.TransactionKey, call ports.RailCall) (map[ports.TransactionKey]string, error)
 	RailPayments(ctx context.Context, keys []ports.RailPaymentKey) (map[ports.RailPaymentKey]rail.Payment, error)
 	ReceivableOf(ctx context.Context, p ident.Platform, id ident.Transaction) (ports.ReceivableDetails, bool, error)
-	// WalletAuthorization returns the evidence of a payment from a wallet, and false if there is none.
-	WalletAuthorization(ctx context.Context, key ports.TransactionKey) (found wallet.Authorization, exists bool, err error)
 	strongauth.Reads
 	// PaymentAuthorizations returns the authorizations of a payment, oldest first.
 	PaymentAuthorizations(ctx context.Context, key ports.TransactionKey) ([]transaction.PaymentAuthorization, error)

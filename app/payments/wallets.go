@@ -2,7 +2,6 @@ package payments
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -56,22 +55,11 @@ func (s *Service) debitWallets(ctx context.Context, jobs []ports.Job) error {
 		settle: work.settleCollection})
 }
 
-// authorize has the key of a wallet authorise a transfer: on the chain that the payload names, by what its owner has signed, or else by
-// a certificate.
+// authorize has the key of a wallet certify a transfer, unless its payload says how it moves on a chain: that has it signed.
 func (s *Service) authorize(ctx context.Context, t *ports.WalletTransfer) (err error) {
-	if _, failed := wallet.ParseChainTransfer(t.Payload); failed != nil {
+	if _, unsettled := wallet.ParseChainTransfer(t.Payload); unsettled != nil {
 		t.Certificate, err = s.Custody.Sign(ctx, t.Wallet, t.Statement())
-		return err
 	}
-	evidence, found, err := s.Store.WalletAuthorization(ctx, ports.TransactionKey{Platform: t.Wallet.Platform, ID: t.Transaction})
-	if err == nil && !found {
-		err = errors.New("nobody has signed it")
-	}
-	if err != nil {
-		return err
-	}
-	signed, err := s.Custody.SignTransfer(ctx, t.Wallet, evidence)
-	t.Signed = &signed
 	return err
 }
 

@@ -38,10 +38,40 @@ func (d Domain) Separator() Hash {
 
 // Digest returns what the owner of From signs. It is valid from the beginning.
 func (a Authorization) Digest(d Domain) Hash {
-	separator := d.Separator()
-	message := Keccak256(ReceiveType[:], addressWord(a.From), addressWord(a.To), a.Value.FillBytes(make([]byte, HashLength)),
+	return d.digest(ReceiveType[:], addressWord(a.From), addressWord(a.To), a.Value.FillBytes(make([]byte, HashLength)),
 		make([]byte, HashLength), word64(a.ValidBefore), a.Nonce[:])
-	return Keccak256([]byte{0x19, 0x01}, separator[:], message[:])
+}
+
+// Permit is one of EIP-2612: it sets the allowance of a spender for an amount of a token, once, and before a time. Anybody can send it
+// to the contract.
+type Permit struct {
+	Owner, Spender Address
+	Value          *big.Int
+	// Nonce is the number of permits that the contract has taken from the owner before.
+	Nonce uint64
+	// Deadline is in seconds since 1970.
+	Deadline uint64
+}
+
+var permitType = Keccak256([]byte("Permit(address owner,address spender,uint256 value,uint256 nonce,uint256 deadline)"))
+
+// Digest returns what the owner signs.
+func (p Permit) Digest(d Domain) Hash {
+	return d.digest(permitType[:], addressWord(p.Owner), addressWord(p.Spender), p.Value.FillBytes(make([]byte, HashLength)),
+		word64(p.Nonce), word64(p.Deadline))
+}
+
+// digest returns what is signed of a message for a contract: the hash of its type, and its fields.
+func (d Domain) digest(message ...[]byte) Hash {
+	separator, hash := d.Separator(), Keccak256(message...)
+	return Keccak256([]byte{0x19, 0x01}, separator[:], hash[:])
+}
+
+var transferSelector = Keccak256([]byte("transfer(address,uint256)"))
+
+// TransferCall returns the data of a call that transfers an amount of a token.
+func TransferCall(to Address, amount *big.Int) []byte {
+	return append(append(transferSelector[:4:4], addressWord(to)...), amount.FillBytes(make([]byte, HashLength))...)
 }
 
 func word64(n uint64) []byte {

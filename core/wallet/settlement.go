@@ -6,11 +6,26 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"time"
 
 	"causeway/core/ethereum"
 	"causeway/core/ident"
 	"causeway/core/money"
+)
+
+// Method is what the key of a wallet signs for the transfer of a payment. It is part of what the owner of the wallet signs, so that each
+// payment can move in one way only.
+type Method string
+
+// The methods.
+const (
+	// ByAuthorization is an authorisation of EIP-3009, which names the payload.
+	ByAuthorization Method = ""
+	// ByPermit is a permit of EIP-2612 for the recipient, which then transfers the tokens.
+	ByPermit Method = "PERMIT"
+	// ByTransaction is a transaction of the address of the wallet.
+	ByTransaction Method = "TRANSACTION"
 )
 
 // Settlement is how a payment of a wallet moves the token of wallets on its chain, as its owner signs it. Texts, because it is part of
@@ -24,6 +39,8 @@ type Settlement struct {
 	TokenVersion string
 	// To is the address that receives: that of the service, which passes the payment on.
 	To string
+	// Method is what the key of the wallet signs.
+	Method Method
 	// ValidBefore is until when the chain takes the transfer, in seconds since 1970.
 	ValidBefore int64
 }
@@ -76,16 +93,21 @@ const (
 	paymentText = `{"type":"PAYMENT","version":%d,"quoteId":"%s","transactionId":"%s","platformId":"%s","accountId":"%s",` +
 		`"totalSendingAmount":%d,"sendingCurrency":"%s","feesIncluded":%d,"totalReceivingAmount":%d,"receivingCurrency":"%s","exchangeRate":%s,` +
 		`"destination":%s,%s"expiresAt":"%s"}`
-	settlementText = `"settlement":{"network":%s,"chainId":%d,"contract":%s,"tokenName":%s,"tokenVersion":%s,"to":%s,"validBefore":%d},`
+	settlementText = `"settlement":{"network":%s,"chainId":%d,"contract":%s,"tokenName":%s,"tokenVersion":%s,"to":%s,%s"validBefore":%d},`
+	methodText     = `"method":%s,`
 )
 
 // Payload returns the canonical text: JSON with the fields in a fixed order and no spaces.
 func (p Payment) Payload() string {
 	version, settlement := 1, ""
 	if s := p.Settlement; s != nil {
+		method := ""
+		if s.Method != ByAuthorization {
+			method = fmt.Sprintf(methodText, quoteJSON(string(s.Method)))
+		}
 		version = 2
 		settlement = fmt.Sprintf(settlementText, quoteJSON(s.Network), s.ChainID, quoteJSON(s.Contract), quoteJSON(s.TokenName),
-			quoteJSON(s.TokenVersion), quoteJSON(s.To), s.ValidBefore)
+			quoteJSON(s.TokenVersion), quoteJSON(s.To), method, s.ValidBefore)
 	}
 	return fmt.Sprintf(paymentText, version, p.QuoteID, p.TransactionID, p.PlatformID, p.AccountID, p.TotalSendingAmount, p.SendingCurrency,
 		p.FeesIncluded, p.TotalReceivingAmount, p.ReceivingCurrency, p.ExchangeRate, p.Destination, settlement, p.ExpiresAt)
@@ -103,7 +125,8 @@ func ParseChainTransfer(payload string) (t ChainTransfer, err error) {
 		return t, fmt.Errorf("%w: %w", ErrNoSettlement, err)
 	}
 	p.Payment.ExchangeRate, p.Payment.Destination = p.ExchangeRate.String(), string(p.Destination)
-	if p.Settlement == nil || p.SendingCurrency != string(money.USDB) || p.TotalSendingAmount <= 0 || p.Payload() != payload {
+	if p.Settlement == nil || !slices.Contains([]Method{ByAuthorization, ByPermit, ByTransaction}, p.Settlement.Method) ||
+		p.SendingCurrency != string(money.USDB) || p.TotalSendingAmount <= 0 || p.Payload() != payload {
 		return t, ErrNoSettlement
 	}
 	var failed [3]error
@@ -119,12 +142,59 @@ func ParseChainTransfer(payload string) (t ChainTransfer, err error) {
 
 // Authorization returns the authorisation that moves the transfer from an address, and the contract that it is for.
 func (t ChainTransfer) Authorization(from ethereum.Address) (a ethereum.Authorization, d ethereum.Domain, err error) {
+	to, d, err := t.addresses()
+	return ethereum.Authorization{From: from, To: to, Value: big.NewInt(t.Value), ValidBefore: uint64(max(t.ValidBefore, 0)), Nonce: t.Nonce}, d, err
+}
+
+// Terms are what is signed for a transfer and is not part of the payload: which of the permits or transactions of the address it is,
+// and what a transaction offers for gas.
+type Terms struct {
+	Nonce                  uint64
+	GasLimit               uint64
+	MaxFee, MaxPriorityFee *big.Int // wei per gas
+}
+
+// Permit returns the permit for a transfer from an address, and the contract that it is for.
+func (t ChainTransfer) Permit(from ethereum.Address, nonce uint64) (p ethereum.Permit, d ethereum.Domain, err error) {
+	to, d, err := t.addresses()
+	return ethereum.Permit{Owner: from, Spender: to, Value: big.NewInt(t.Value), Nonce: nonce, Deadline: uint64(max(t.ValidBefore, 0))}, d, err
+}
+
+// OwnTransaction returns the transaction of the address of the wallet that makes the transfer.
+func (t ChainTransfer) OwnTransaction(terms Terms) (ethereum.Transaction, error) {
+	to, d, err := t.addresses()
+	if terms.MaxFee == nil || terms.MaxPriorityFee == nil {
+		return ethereum.Transaction{}, errors.Join(err, errors.New("a transaction offers fees"))
+	}
+	return ethereum.Transaction{ChainID: t.ChainID, Nonce: terms.Nonce, MaxPriorityFee: terms.MaxPriorityFee, MaxFee: terms.MaxFee,
+		GasLimit: terms.GasLimit, To: d.Contract, Value: new(big.Int), Data: ethereum.TransferCall(to, big.NewInt(t.Value))}, err
+}
+
+// Digest returns what the key of an address signs for the transfer.
+func (t ChainTransfer) Digest(from ethereum.Address, terms Terms) (ethereum.Hash, error) {
+	switch t.Method {
+	case ByPermit:
+		p, d, err := t.Permit(from, terms.Nonce)
+		return p.Digest(d), err
+	case ByTransaction:
+		own, err := t.OwnTransaction(terms)
+		if err != nil {
+			return ethereum.Hash{}, err
+		}
+		return own.Digest(), nil
+	default:
+		a, d, err := t.Authorization(from)
+		return a.Digest(d), err
+	}
+}
+
+// addresses returns the recipient and the contract.
+func (t ChainTransfer) addresses() (to ethereum.Address, d ethereum.Domain, err error) {
 	var failed [2]error
 	d = ethereum.Domain{Name: t.TokenName, Version: t.TokenVersion, ChainID: t.ChainID}
 	d.Contract, failed[0] = ethereum.ParseAddress(t.Contract)
-	a = ethereum.Authorization{From: from, Value: big.NewInt(t.Value), ValidBefore: uint64(max(t.ValidBefore, 0)), Nonce: t.Nonce}
-	a.To, failed[1] = ethereum.ParseAddress(t.To)
-	return a, d, errors.Join(failed[:]...)
+	to, failed[1] = ethereum.ParseAddress(t.To)
+	return to, d, errors.Join(failed[:]...)
 }
 
 // ChainTransfer returns the transfer that the owner of a wallet has signed, as its key alone proves: it certified the session that
@@ -143,10 +213,12 @@ func (a Authorization) ChainTransfer(key Key) (ChainTransfer, error) {
 	return t, nil
 }
 
-// SignedTransfer is a transfer with the signature of the key of the wallet at its address, which the contract of the token takes.
+// SignedTransfer is a transfer with the signature of the key of the wallet at its address, which the chain takes.
 type SignedTransfer struct {
 	ChainTransfer
 	From ethereum.Address
+	// Terms are those that were signed; zero for an authorisation.
+	Terms Terms
 	// R, S and V are the signature (ECDSA on secp256k1).
 	R, S [32]byte
 	V    byte

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"math/big"
 	"strings"
 	"testing"
 	"time"
@@ -78,7 +79,7 @@ func custodyTransfers(t *testing.T, custody ports.Custody, newWallets NewWallets
 		payload := custodyPayload(one, id)
 		var nonces [2][32]byte
 		for i := range nonces { // signed again, it is the same transfer
-			signed, err := custody.SignTransfer(t.Context(), one, session.sign(t, one, id, payload))
+			signed, err := custody.SignTransfer(t.Context(), one, session.sign(t, one, id, payload), wallet.Terms{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -90,19 +91,43 @@ func custodyTransfers(t *testing.T, custody ports.Custody, newWallets NewWallets
 				t.Fatalf("signed %+v for %+v, %v", authorization, domain, err)
 			}
 			digest := authorization.Digest(domain)
-			key, _, err := ecdsa.RecoverCompact(append(append([]byte{signed.V}, signed.R[:]...), signed.S[:]...), digest[:])
-			if err != nil {
-				t.Fatal(err)
-			}
-			by, err := ethereum.AddressOf([33]byte(key.SerializeCompressed()))
-			own, failed := custody.Address(t.Context(), one)
-			if err != nil || failed != nil || by != own || signed.From != own {
-				t.Fatalf("signed by %x, for %x, of the wallet %x: %v, %v", by, signed.From, own, err, failed)
-			}
+			custodySigned(t, custody, one, signed, digest)
 			nonces[i] = signed.Nonce
 		}
 		if nonces[0] != nonces[1] || nonces[0] != sha256.Sum256([]byte(payload)) {
 			t.Fatalf("the nonces are %x", nonces)
+		}
+	})
+	t.Run("a permit and a transaction are signed with one nonce", func(t *testing.T) {
+		one, other, _ := newWallets(t)
+		session := newCustodySession(t, custody, one, one)
+		contract, _ := ethereum.ParseAddress(custodyContract)
+		to, _ := ethereum.ParseAddress(custodyTo)
+		for _, method := range []wallet.Method{wallet.ByPermit, wallet.ByTransaction} {
+			var id ident.Transaction
+			id.SetUUID(uuid.New())
+			payload := strings.Replace(custodyPayload(one, id), `"validBefore"`, fmt.Sprintf(`"method":"%s","validBefore"`, method), 1)
+			for _, asked := range []uint64{7, 8, 0} { // whatever is asked for later, it is the same permit, or the same place in the order
+				signed, err := custody.SignTransfer(t.Context(), one, session.sign(t, one, id, payload), custodyTerms(asked))
+				if err != nil || signed.Terms.Nonce != 7 {
+					t.Fatalf("%s: asked for the nonce %d, signed %+v, %v", method, asked, signed.Terms, err)
+				}
+				domain := ethereum.Domain{Name: "USD Coin", Version: "2", ChainID: 8453, Contract: contract}
+				digest := ethereum.Permit{Owner: signed.From, Spender: to, Value: big.NewInt(25_000_000), Nonce: 7, Deadline: 1773493500}.Digest(domain)
+				if method == wallet.ByTransaction {
+					digest = ethereum.Transaction{ChainID: 8453, Nonce: 7, GasLimit: 90_000, MaxFee: big.NewInt(20), MaxPriorityFee: big.NewInt(2),
+						To: contract, Value: new(big.Int), Data: ethereum.TransferCall(to, big.NewInt(25_000_000))}.Digest()
+				}
+				custodySigned(t, custody, one, signed, digest)
+			}
+			edited := session.sign(t, one, id, payload)
+			edited.Payload = custodyPayload(one, id) // by another way than the owner has signed
+			if signed, err := custody.SignTransfer(t.Context(), one, edited, custodyTerms(7)); err == nil {
+				t.Errorf("%s: signed %+v", method, signed)
+			}
+			if signed, err := custody.SignTransfer(t.Context(), other, session.sign(t, one, id, payload), custodyTerms(7)); err == nil {
+				t.Errorf("%s: for another wallet: signed %+v", method, signed)
+			}
 		}
 	})
 	t.Run("nothing is signed that the owner has not", func(t *testing.T) {
@@ -131,6 +156,8 @@ func custodyTransfers(t *testing.T, custody ports.Custody, newWallets NewWallets
 			"another contract":          edited(custodyContract, custodyTo),
 			"another chain":             edited(`"chainId":8453`, `"chainId":1`),
 			"a longer time":             edited(`"validBefore":1773493500`, `"validBefore":1873493500`),
+			"another way":               edited(`"validBefore"`, `"method":"TRANSACTION","validBefore"`),
+			"by no known way":           session.sign(t, one, id, strings.Replace(payload, `"validBefore"`, `"method":"x","validBefore"`, 1)),
 			"another payment":           changed(func(a *wallet.Authorization) { a.Transaction = another }),
 			"no signature":              changed(func(a *wallet.Authorization) { a.Signature = "" }),
 			"no certificate":            changed(func(a *wallet.Authorization) { a.Certificate = wallet.Certificate{} }),
@@ -145,14 +172,33 @@ func custodyTransfers(t *testing.T, custody ports.Custody, newWallets NewWallets
 			"with a text after it":      session.sign(t, one, id, payload+"{}"),
 			"of an amount that is none": session.sign(t, one, id, strings.Replace(payload, `"totalSendingAmount":25000000`, `"totalSendingAmount":-1`, 1)),
 		} {
-			if signed, err := custody.SignTransfer(t.Context(), one, a); err == nil || signed.R != [32]byte{} {
+			if signed, err := custody.SignTransfer(t.Context(), one, a, custodyTerms(3)); err == nil || signed.R != [32]byte{} {
 				t.Errorf("%s: signed %+v", name, signed)
 			}
 		}
 		for _, w := range []ports.WalletID{other, elsewhere} {
-			if signed, err := custody.SignTransfer(t.Context(), w, good); err == nil {
+			if signed, err := custody.SignTransfer(t.Context(), w, good, custodyTerms(3)); err == nil {
 				t.Errorf("for another wallet: signed %+v", signed)
 			}
 		}
 	})
+}
+
+// custodyTerms are terms with a nonce.
+func custodyTerms(nonce uint64) wallet.Terms {
+	return wallet.Terms{Nonce: nonce, GasLimit: 90_000, MaxFee: big.NewInt(20), MaxPriorityFee: big.NewInt(2)}
+}
+
+// custodySigned checks that the key of the address of a wallet has signed a digest.
+func custodySigned(t *testing.T, custody ports.Custody, w ports.WalletID, signed wallet.SignedTransfer, digest ethereum.Hash) {
+	t.Helper()
+	key, _, err := ecdsa.RecoverCompact(append(append([]byte{signed.V}, signed.R[:]...), signed.S[:]...), digest[:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	by, err := ethereum.AddressOf([33]byte(key.SerializeCompressed()))
+	own, failed := custody.Address(t.Context(), w)
+	if err != nil || failed != nil || by != own || signed.From != own {
+		t.Fatalf("signed by %x, for %x, of the wallet %x: %v, %v", by, signed.From, own, err, failed)
+	}
 }

@@ -2,6 +2,7 @@ package local_test
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -46,8 +47,9 @@ func TestCustody_ConformsOnPostgres(t *testing.T) {
 
 // memoryStore implements ports.WalletKeyStore in memory, without encryption.
 type memoryStore struct {
-	mu   sync.Mutex
-	keys map[ports.WalletID]storedKey
+	mu     sync.Mutex
+	keys   map[ports.WalletID]storedKey
+	nonces sync.Map
 }
 
 type storedKey struct {
@@ -76,6 +78,11 @@ func (m *memoryStore) AddWalletKey(ctx context.Context, w ports.WalletID, key wa
 		m.keys[w] = storedKey{key, append([]byte(nil), entropy...)}
 	}
 	return m.keys[w].public, ctx.Err()
+}
+
+func (m *memoryStore) FixTransferNonce(_ context.Context, w ports.WalletID, payload [32]byte, nonce uint64) (uint64, error) {
+	fixed, _ := m.nonces.LoadOrStore(fmt.Sprintf("%v %x", w, payload), nonce)
+	return fixed.(uint64), nil
 }
 
 // env is a database with two platforms, and a data key.

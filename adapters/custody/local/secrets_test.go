@@ -45,6 +45,10 @@ func (s *spyStore) AddWalletKey(_ context.Context, _ ports.WalletID, key wallet.
 	return key, s.err
 }
 
+func (s *spyStore) FixTransferNonce(_ context.Context, _ ports.WalletID, _ [32]byte, nonce uint64) (uint64, error) {
+	return nonce, s.err
+}
+
 // spy is a custody whose buffers a test sees.
 type spy struct {
 	*Custody

@@ -26,8 +26,9 @@ func (c *Custody) Address(ctx context.Context, w ports.WalletID) (ethereum.Addre
 }
 
 // SignTransfer implements ports.Custody. It trusts nothing that it is given but what the owner has signed: the authorisation is checked
-// with the key of the wallet, and what is signed follows from the payload alone.
-func (c *Custody) SignTransfer(ctx context.Context, w ports.WalletID, a wallet.Authorization) (signed wallet.SignedTransfer, err error) {
+// with the key of the wallet, and what is signed follows from the payload, but its nonce, which is fixed at the first call, and the gas.
+func (c *Custody) SignTransfer(ctx context.Context, w ports.WalletID, a wallet.Authorization,
+	terms wallet.Terms) (signed wallet.SignedTransfer, err error) {
 	s := c.newSecrets()
 	defer s.wipe()
 	private, text, err := c.open(ctx, s, w)
@@ -45,11 +46,16 @@ func (c *Custody) SignTransfer(ctx context.Context, w ports.WalletID, a wallet.A
 	if signed.From, err = ethereum.AddressOf(publicKey(key)); err != nil {
 		return signed, err
 	}
-	authorization, domain, err := signed.Authorization(signed.From)
+	if signed.Method != wallet.ByAuthorization {
+		if terms.Nonce, err = c.store.FixTransferNonce(ctx, w, signed.Nonce, terms.Nonce); err != nil {
+			return signed, err
+		}
+		signed.Terms = terms
+	}
+	digest, err := signed.Digest(signed.From, terms)
 	if err != nil {
 		return signed, err
 	}
-	digest := authorization.Digest(domain)
 	compact := ecdsa.SignCompact(key, digest[:], false)
 	signed.V = compact[0]
 	copy(signed.R[:], compact[1:])

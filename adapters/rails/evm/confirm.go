@@ -162,7 +162,7 @@ func (r *Rail) conclusion(t Transaction, mined receipt, state State) Conclusion 
 // holdings returns how a transaction has changed what deposit addresses hold.
 func (r *Rail) holdings(t Transaction, state State, fee *big.Int) []Holding {
 	change := func(address eth.Address, c money.Currency, received, sent *big.Int) Holding {
-		return Holding{Address: address, Currency: c, Received: received, Sent: sent, Wallet: t.isOfWallet()}
+		return Holding{Address: address, Currency: c, Received: received, Sent: sent, Wallet: t.isAtWallet()}
 	}
 	var changes []Holding
 	switch {
@@ -171,8 +171,15 @@ func (r *Rail) holdings(t Transaction, state State, fee *big.Int) []Holding {
 		for currency := range r.sweepFrom { // so that the sweep goes on at once
 			changes = append(changes, change(t.Recipient, currency, new(big.Int), new(big.Int)))
 		}
-	case t.Purpose == WalletDebit && state == Confirmed:
-		changes = append(changes, change(t.payer(), t.Currency, new(big.Int), t.Amount))
+	case t.Purpose == WalletTopUp && state == Confirmed:
+		changes = append(changes, change(t.Recipient, r.chain.native, t.Value, new(big.Int)))
+	case t.Purpose == WalletDebit:
+		if t.isByOwner() {
+			changes = append(changes, change(t.Sender, r.chain.native, new(big.Int), fee))
+		}
+		if state == Confirmed {
+			changes = append(changes, change(t.payer(), t.Currency, new(big.Int), t.Amount))
+		}
 	case (t.Purpose == WalletCredit || t.Purpose == WalletRefund) && state == Confirmed:
 		changes = append(changes, change(t.Recipient, t.Currency, t.Amount, new(big.Int)))
 	case t.Purpose == Sweep:

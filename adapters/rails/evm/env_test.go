@@ -52,7 +52,7 @@ type env struct {
 	cursor   string
 	extra    map[string]string // settings
 	account  uint32            // of the seed
-	wallets  evm.WalletAddresses
+	wallets  ports.TransferKeys
 	ids      *ids.Generator
 }
 

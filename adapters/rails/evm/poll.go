@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"causeway/adapters/rails/feed"
+	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/rail"
 	"causeway/core/transaction"
@@ -87,6 +88,11 @@ func contradictionOf(e Event) rail.Contradiction {
 			Text: fmt.Sprintf("%s was taken from the sender", taken)},
 		Content: taken.String()}
 	what := "sweep " + e.PartnerID
+	if Purpose(e.Memo) == WalletDebit {
+		var id ident.Transaction
+		id.SetUUID(e.Subject)
+		what = "payment " + id.String() + " of an embedded wallet"
+	}
 	if kind, is := kinds[Purpose(e.Memo)]; is {
 		c.Kind, c.Subject, c.Name = kind, e.Subject, rail.EndToEndID(e.Subject)
 		what = kind.Word() + " " + c.Name

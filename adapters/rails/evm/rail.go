@@ -15,7 +15,6 @@ import (
 	"causeway/adapters/rails/evm/eth"
 	"causeway/core/account"
 	"causeway/core/corridor"
-	"causeway/core/ethereum"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -29,8 +28,8 @@ type Config struct {
 	Store      *Store
 	Keys       ports.ChainKeys
 	Secrets    ports.Secrets
-	// Wallets has the addresses of embedded wallets.
-	Wallets WalletAddresses
+	// Wallets sign for embedded wallets.
+	Wallets ports.TransferKeys
 	Clock   ports.Clock
 	Log     logrus.FieldLogger
 }
@@ -41,7 +40,7 @@ type Rail struct {
 	connection rail.Connection
 	store      *Store
 	keys       ports.ChainKeys
-	wallets    WalletAddresses
+	wallets    ports.TransferKeys
 	clock      ports.Clock
 	log        logrus.FieldLogger
 	nodes      *nodes
@@ -51,8 +50,8 @@ type Rail struct {
 	wallet      eth.Address
 	// contractsChecked: the contracts have the decimals of their currencies.
 	contractsChecked atomic.Bool
-	// domain is that of the token of embedded wallets; nil until its contract was checked.
-	domain atomic.Pointer[ethereum.Domain]
+	// walletToken is the token of embedded wallets; nil until its contract was checked.
+	walletToken atomic.Pointer[walletToken]
 	// busy is held by the process while it signs, so that its own calls do not compete for a nonce.
 	busy chan struct{}
 	// lastRange is how many blocks were read at once.
@@ -261,7 +260,7 @@ func (r *Rail) checkContracts(ctx context.Context) error {
 		}
 	}
 	if r.asset != "" {
-		if err := r.checkAuthorizations(ctx, r.tokens[money.USDB]); err != nil {
+		if err := r.checkWalletToken(ctx, r.tokens[money.USDB]); err != nil {
 			return err
 		}
 	}

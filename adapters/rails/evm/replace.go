@@ -83,7 +83,16 @@ func (r *Rail) replaceStuck(ctx context.Context, s seen, market price) (Transact
 			"waiting")
 		return t, nil
 	}
+	if t.isByOwner() {
+		if enough, err := r.supplyDebit(ctx, t, offer.maxFee); err != nil || !enough {
+			return t, err
+		}
+	}
 	attempt, err := r.sign(ctx, t, offer)
+	if err != nil && t.isByOwner() { // the custody, which other transactions do not need
+		r.log.WithError(err).WithField("subject", t.Subject).Warn("the transaction of a wallet is stuck, and not signed again; will retry")
+		return t, nil
+	}
 	if err != nil {
 		return t, err
 	}
@@ -95,6 +104,26 @@ func (r *Rail) replaceStuck(ctx context.Context, s seen, market price) (Transact
 		t.Attempts = append(t.Attempts, attempt)
 	}
 	return t, nil
+}
+
+// supplyDebit reports whether the address of an embedded wallet has the gas for a version of its transaction, or sends it what is missing.
+func (r *Rail) supplyDebit(ctx context.Context, t Transaction, maxFee *big.Int) (enough bool, err error) {
+	held, err := r.heldAt(ctx, t.Sender, t.Currency)
+	if err != nil {
+		return false, err
+	}
+	issued, err := r.store.DepositAddresses(ctx, r.name, []eth.Address{t.Sender})
+	if err != nil {
+		return false, err
+	}
+	s, wait, err := r.newSession(ctx)
+	if err == nil && wait == "" {
+		enough, wait, err = r.supply(ctx, s, issued[t.Sender], held, t.GasLimit, maxFee)
+	}
+	if wait != "" {
+		r.log.Warn("the wallet of a payment that is stuck gets no gas: " + wait)
+	}
+	return enough, err
 }
 
 // fillGap fills nonces of the wallet that another program had used, and whose transactions vanished: without them, no

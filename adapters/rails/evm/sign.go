@@ -7,12 +7,16 @@ import (
 	"math/big"
 
 	"causeway/adapters/rails/evm/eth"
+	"causeway/core/ethereum"
+	"causeway/core/wallet"
+	"causeway/ports"
 )
 
 const (
 	maxGas        = 1_000_000 // of one transaction
 	plainGas      = 21_000    // of a transfer of native currency
 	nonceAttempts = 10
+	firstRecovery = 27 // of v in signatures for contracts
 )
 
 // session is what is known of the chain while some transactions are signed.
@@ -100,14 +104,24 @@ func (r *Rail) add(ctx context.Context, s *session,
 		return t, "", "", err
 	case added == TooLittle:
 		return t, added, tooLittle(t, limit.Available), nil
-	case added == Held:
-		return t, added, "the connection or its rail is paused", nil
-	case added == Withdrawn:
-		return t, added, "the payment was withdrawn from the connection", nil
 	case added == Added:
 		s.committed.Add(s.committed, cost)
 	}
-	return stored, added, "", nil
+	return stored, added, whyNotAdded(added), nil
+}
+
+// whyNotAdded returns why a transaction was not added, in words; empty if it was, or is there.
+func whyNotAdded(added Addition) string {
+	switch added {
+	case Held:
+		return "the connection or its rail is paused"
+	case Withdrawn:
+		return "the payment was withdrawn from the connection"
+	case NoTurn:
+		return "another payment of this wallet is on its way, or the time of this one is over"
+	default:
+		return ""
+	}
 }
 
 // addWithNonce signs with the next nonce and stores, until no other process takes the nonce in between.
@@ -141,14 +155,24 @@ func (r *Rail) addWithNonce(ctx context.Context, t Transaction, offer feePrice, 
 
 // sign signs a version of a transaction.
 func (r *Rail) sign(ctx context.Context, t Transaction, offer feePrice) (Attempt, error) {
-	unsigned := eth.Transaction{ChainID: r.chain.id, Nonce: t.Nonce, MaxPriorityFee: offer.tip, MaxFee: offer.maxFee, GasLimit: t.GasLimit,
+	unsigned := ethereum.Transaction{ChainID: r.chain.id, Nonce: t.Nonce, MaxPriorityFee: offer.tip, MaxFee: offer.maxFee, GasLimit: t.GasLimit,
 		To: t.To, Value: t.Value, Data: t.Data}
-	signature, err := r.keys.SignDigest(ctx, t.Path, unsigned.Digest())
+	signature, err := r.signature(ctx, t, unsigned)
 	if err != nil {
 		return Attempt{}, err
 	}
-	raw, hash := unsigned.Signed(signature)
+	raw, hash := unsigned.Signed(signature.Recovery, signature.R, signature.S)
 	return Attempt{Hash: hash, Raw: raw, MaxFee: offer.maxFee, MaxPriorityFee: offer.tip, At: r.clock.Now()}, nil
+}
+
+// signature has a transaction signed by the key of its sender.
+func (r *Rail) signature(ctx context.Context, t Transaction, unsigned ethereum.Transaction) (ports.ChainSignature, error) {
+	if !t.isByOwner() {
+		return r.keys.SignDigest(ctx, t.Path, unsigned.Digest())
+	}
+	signed, err := r.signDebit(ctx, t.Platform, t.Subject, wallet.Terms{Nonce: t.Nonce, GasLimit: t.GasLimit, MaxFee: unsigned.MaxFee,
+		MaxPriorityFee: unsigned.MaxPriorityFee})
+	return ports.ChainSignature{R: signed.R, S: signed.S, Recovery: signed.V - firstRecovery}, err
 }
 
 // broadcast sends the latest version of transactions to every node. It is repeated until they are in a block, so an error

@@ -178,6 +178,8 @@ const (
 	WalletDebit  Purpose = "WALLET_DEBIT"  // from an embedded wallet
 	WalletCredit Purpose = "WALLET_CREDIT" // to an embedded wallet
 	WalletRefund Purpose = "WALLET_REFUND" // of a payment from an embedded wallet, to it
+	WalletPermit Purpose = "WALLET_PERMIT" // of a payment from an embedded wallet, before it
+	WalletTopUp  Purpose = "WALLET_TOP_UP" // native currency for the fee of a payment from an embedded wallet
 )
 
 // State is the state of a transaction.
@@ -252,6 +254,7 @@ const (
 	NonceTaken Addition = "NONCE_TAKEN"
 	TooLittle  Addition = "TOO_LITTLE"
 	Held       Addition = "HELD"      // the payment may not leave now
+	NoTurn     Addition = "NO_TURN"   // another payment of the wallet has the turn, or its time is over
 	Withdrawn  Addition = "WITHDRAWN" // it is no longer a payment of the connection
 )
 

@@ -71,6 +71,12 @@ func (s *Store) AddTransaction(ctx context.Context, w Wallet, t Transaction,
 			added = NonceTaken
 			return err
 		}
+		if t.needsTurn() {
+			if has, err := tx.hasTurn(ctx, w, t, s.db.Now()); err != nil || !has {
+				added = NoTurn
+				return err
+			}
+		}
 		if enough, err := tx.isWithin(ctx, t, limit); err != nil || !enough {
 			added = TooLittle
 			return err
@@ -95,7 +101,7 @@ var paymentKinds = map[Purpose]rail.Kind{Payout: rail.Payout, Refund: rail.Refun
 func (q querier) leave(ctx context.Context, w Wallet, t Transaction, now time.Time) (Addition, error) {
 	kind, isPayment := paymentKinds[t.Purpose]
 	switch {
-	case t.isOfWallet():
+	case t.isAtWallet():
 		paused, err := storage.AnyPaused(ctx, q.Tx, w.Connection, string(w.Rail))
 		if err != nil || paused {
 			return Held, err
@@ -233,8 +239,9 @@ func (s *Store) StoredHashes(ctx context.Context, connection string, blocks Rang
 // HasUnknownTransfer reports whether what a transaction was to transfer has left without a record. It reads the events that are kept.
 func (s *Store) HasUnknownTransfer(ctx context.Context, connection string, t Transaction) (found bool, err error) {
 	err = s.inTx(ctx, func(ctx context.Context, tx querier) error {
-		_, err := tx.row(ctx, `SELECT EXISTS (SELECT FROM evm_events WHERE connection = $1 AND kind = 'UNKNOWN' AND payer = $2 AND currency = $3
-			AND amount = $4)`, []any{connection, t.Recipient, t.Currency, amountOf(t.Amount, t.Currency).Minor}, &found)
+		_, err := tx.row(ctx, `SELECT EXISTS (SELECT FROM evm_events WHERE connection = $1 AND payer = $2 AND currency = $3 AND amount = $4
+			AND (kind = 'UNKNOWN' OR kind = 'MOVED' AND subject = (SELECT account_id FROM evm_addresses WHERE connection = $1 AND address = $5)))`,
+			[]any{connection, t.Recipient, t.Currency, amountOf(t.Amount, t.Currency).Minor, t.payer()}, &found)
 		return err
 	})
 	return found, err

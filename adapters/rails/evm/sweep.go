@@ -73,18 +73,23 @@ func (r *Rail) sweepOne(ctx context.Context, s *session, d DepositAddress, curre
 	subject := r.errand(Sweep, d.Address, fmt.Sprint(held.nonce))
 	if next, err := r.store.NextNonce(ctx, wallet, held.nonce); err != nil {
 		return err
-	} else if next > held.nonce {
-		return r.supply(ctx, s, d, held, subject)
+	} else if next > held.nonce { // it is signed already, and its latest version may cost more than earlier ones
+		found, err := r.store.Transactions(ctx, r.name, Sweep, []uuid.UUID{subject})
+		if err != nil || len(found) == 0 || found[0].State != Pending {
+			return err
+		}
+		_, err = r.supplySweep(ctx, s, d, held, found[0].GasLimit, found[0].Attempts[len(found[0].Attempts)-1].MaxFee)
+		return err
 	}
 	t := r.tokenTransfer(d.Address, r.keyPath(path), order{platform: d.Platform, recipient: r.wallet, currency: currency, amount: held.amount})
 	t.Purpose, t.Subject = Sweep, subject
 	estimates, err := r.estimate(ctx, []Transaction{t})
-	if err != nil || estimates[0].err != nil {
-		return firstError(err, estimates)
+	if err = firstError(err, estimates); err != nil {
+		return err
 	}
 	t.GasLimit = estimates[0].gas
-	if cost := r.sweepCost(t.GasLimit, s.offer.maxFee); held.native.Cmp(cost) < 0 {
-		return r.topUp(ctx, s, d, held, cost)
+	if enough, err := r.supplySweep(ctx, s, d, held, t.GasLimit, s.offer.maxFee); err != nil || !enough {
+		return err
 	}
 	stored, added, err := r.addWithNonce(ctx, t, s.offer, held.nonce, nil)
 	if err == nil && added == Added {
@@ -93,23 +98,12 @@ func (r *Rail) sweepOne(ctx context.Context, s *session, d DepositAddress, curre
 	return err
 }
 
-// sweepCost returns what an address must have for a sweep.
-func (r *Rail) sweepCost(gas uint64, maxFee *big.Int) *big.Int {
-	cost := new(big.Int).Mul(new(big.Int).SetUint64(gas), maxFee)
-	return cost.Add(cost, r.chain.dataFee)
-}
-
-// supply gives an address what the latest version of its sweep costs more than earlier ones: without it no node takes it.
-func (r *Rail) supply(ctx context.Context, s *session, d DepositAddress, held held, sweep uuid.UUID) error {
-	found, err := r.store.Transactions(ctx, r.name, Sweep, []uuid.UUID{sweep})
-	if err != nil || len(found) == 0 || found[0].State != Pending {
-		return err
+func (r *Rail) supplySweep(ctx context.Context, s *session, d DepositAddress, held held, gas uint64, maxFee *big.Int) (bool, error) {
+	enough, wait, err := r.supply(ctx, s, d, held, gas, maxFee)
+	if wait != "" {
+		r.log.Warn("a deposit address is not swept: " + wait)
 	}
-	latest := found[0].Attempts[len(found[0].Attempts)-1]
-	if cost := r.sweepCost(found[0].GasLimit, latest.MaxFee); held.native.Cmp(cost) < 0 {
-		return r.topUp(ctx, s, d, held, cost)
-	}
-	return nil
+	return enough, err
 }
 
 func firstError(err error, estimates []estimate) error {
@@ -119,25 +113,32 @@ func firstError(err error, estimates []estimate) error {
 	return estimates[0].err
 }
 
-// topUp sends an address what the fee of its sweep needs. As long as it has not arrived, the address holds the same and
-// it is the same transaction.
-func (r *Rail) topUp(ctx context.Context, s *session, d DepositAddress, held held, cost *big.Int) error {
-	missing := new(big.Int).Sub(cost, held.native)
+// supply reports whether an address has what a transaction of its own can cost: without it no node takes it. If it has not, it is sent
+// what is missing. As long as that has not arrived, the address holds the same and it is the same transaction. wait says why it is not
+// sent.
+func (r *Rail) supply(ctx context.Context, s *session, d DepositAddress, held held, gas uint64, maxFee *big.Int) (enough bool, wait string,
+	err error) {
+	missing := new(big.Int).Mul(new(big.Int).SetUint64(gas), maxFee)
+	missing.Add(missing, r.chain.dataFee)
+	if missing.Sub(missing, held.native).Sign() <= 0 {
+		return true, "", nil
+	}
+	purpose := TopUp
+	if !d.Wallet.IsZero() {
+		purpose = WalletTopUp
+	}
 	now := r.clock.Now()
 	t := Transaction{
-		Connection: r.name, Sender: r.wallet, Path: r.keyPath(eth.HotPath()), Purpose: TopUp,
-		Subject:  r.errand(TopUp, d.Address, fmt.Sprintf("%d:%s", held.nonce, held.native)),
+		Connection: r.name, Sender: r.wallet, Path: r.keyPath(eth.HotPath()), Purpose: purpose,
+		Subject:  r.errand(purpose, d.Address, fmt.Sprintf("%d:%s", held.nonce, held.native)),
 		Platform: d.Platform, To: d.Address, Value: missing, Data: []byte{}, GasLimit: plainGas,
 		Recipient: d.Address, Currency: r.chain.native, Amount: missing, State: Pending, CreatedAt: now, UpdatedAt: now,
 	}
 	stored, added, wait, err := r.add(ctx, s, t)
-	if wait != "" {
-		r.log.Warn("a deposit address is not swept: " + wait)
-	}
 	if err == nil && added == Added {
 		r.broadcast(ctx, []Transaction{stored})
 	}
-	return err
+	return false, wait, err
 }
 
 // held is what an address holds at the latest block.

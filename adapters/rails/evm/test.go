@@ -43,8 +43,7 @@ func (r *Rail) Test(ctx context.Context) (checked []string, err error) {
 		done("contract of %s: %s, %d decimals", currency, eth.FormatAddress(r.tokens[currency]), currency.Decimals())
 	}
 	if r.asset != "" {
-		domain := r.domain.Load()
-		done("embedded wallets: %s on %s, authorisations (EIP-3009) for %q, version %q", r.asset, r.rail, domain.Name, domain.Version)
+		done("embedded wallets: %s on %s, %s", r.asset, r.rail, r.walletToken.Load())
 	}
 	done("wallet %s: %s", eth.FormatAddress(r.wallet), r.describe(funds))
 	state, err := r.state(ctx)

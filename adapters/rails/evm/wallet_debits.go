@@ -5,11 +5,107 @@ import (
 	"errors"
 	"math/big"
 
+	"github.com/google/uuid"
+
 	"causeway/adapters/rails/evm/eth"
+	"causeway/core/fault"
+	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/transaction"
+	"causeway/core/wallet"
 	"causeway/ports"
 )
+
+// debit is a transfer from an embedded wallet whose outcome is not stored.
+type debit struct {
+	wallet.ChainTransfer
+	index  int
+	stored *Transaction // that has failed; nil for none
+	from   eth.Address
+}
+
+// debitTransaction returns a transaction of the transfer with a call, without its nonce and gas.
+func (r *Rail) debitTransaction(d debit, purpose Purpose, data []byte) Transaction {
+	t := r.tokenTransfer(r.wallet, r.keyPath(eth.HotPath()),
+		order{subject: d.Transaction.UUID(), platform: d.Platform, recipient: r.wallet, currency: money.USDB, amount: big.NewInt(d.Value)})
+	t.Purpose, t.Data = purpose, data
+	return t
+}
+
+// Debit implements ports.WalletChain: what the keys of wallets sign moves tokens to the wallet of the connection, which pays the gas.
+func (r *Rail) Debit(ctx context.Context, transfers []ports.WalletTransfer) []ports.Outcome {
+	outcomes := make([]ports.Outcome, len(transfers))
+	subjects := make([]uuid.UUID, len(transfers))
+	for i, t := range transfers {
+		outcomes[i].Verdict, subjects[i] = ports.Unknown, t.Transaction.UUID()
+	}
+	stored, err := r.present(ctx, WalletDebit, subjects)
+	if err != nil {
+		r.log.WithError(err).Warn("transactions not read; will retry")
+		return outcomes
+	}
+	var open []debit
+	for i, t := range transfers {
+		before, known := stored[subjects[i]]
+		if known && (before.State == Pending || before.State == Confirmed) {
+			outcomes[i] = withoutReturns(r.outcome(before))
+			continue
+		}
+		d, err := r.newDebit(ctx, i, t)
+		switch {
+		case fault.Is(err, fault.ServiceUnavailable):
+		case err != nil && !known:
+			outcomes[i] = ports.Outcome{Verdict: ports.Refused, Reason: transaction.QuoteExecutionFailed, Code: codeWrongChain, Text: err.Error()}
+		case err != nil:
+			r.log.WithError(err).WithField("subject", subjects[i]).Error("a transfer from a wallet is not decided")
+		default:
+			if known {
+				d.stored = &before
+			}
+			open = append(open, d)
+		}
+	}
+	if fresh := r.decide(ctx, open, outcomes); len(fresh) > 0 {
+		r.sendDebits(ctx, fresh, outcomes)
+	}
+	return outcomes
+}
+
+// newDebit returns a transfer from a wallet, or why it is none of this chain, contract and wallet of the connection.
+func (r *Rail) newDebit(ctx context.Context, index int, t ports.WalletTransfer) (d debit, err error) {
+	via, err := r.Settlement(ctx)
+	if err != nil {
+		return d, err
+	}
+	d.index = index
+	d.ChainTransfer, err = wallet.ParseChainTransfer(t.Payload)
+	switch {
+	case err != nil || d.Transaction != t.Transaction || d.Platform != t.Wallet.Platform || d.Account != t.Wallet.Account ||
+		d.Value != t.Amount.Minor || t.Amount.Currency != money.USDB:
+		return d, errors.New("its owner has signed for no transfer on this chain; create a new quote")
+	case !d.IsVia(*via):
+		return d, errors.New("its owner has signed for another chain, token, recipient or method; create a new quote")
+	}
+	if d.from, err = r.wallets.Address(ctx, t.Wallet); err != nil {
+		r.log.WithError(err).Error("the address of a wallet is not known; will retry")
+		return d, fault.New(fault.ServiceUnavailable, "The custody is not available.")
+	}
+	return d, nil
+}
+
+// signDebit signs a transfer with the key of the wallet.
+func (r *Rail) signDebit(ctx context.Context, p ident.Platform, subject uuid.UUID, terms wallet.Terms) (wallet.SignedTransfer, error) {
+	payment := ports.TransactionKey{Platform: p}
+	payment.ID.SetUUID(subject)
+	signed, err := r.wallets.SignTransfer(ctx, payment, terms)
+	if err == nil && signed.Terms.Nonce != terms.Nonce {
+		err = errOtherNonce
+	}
+	return signed, err
+}
+
+// errOtherNonce is the error for a transfer that was signed with another nonce before, which something else has used.
+var errOtherNonce = errors.New("the nonce that the transfer was signed with is used; it can no longer be sent, and fails at the end of its time")
 
 // codeExpired is the code of a transfer that the chain has not taken in time.
 const codeExpired = "AUTHORIZATION_EXPIRED"
@@ -31,13 +127,17 @@ func (r *Rail) decide(ctx context.Context, open []debit, outcomes []ports.Outcom
 	for i, d := range open {
 		switch {
 		case used[i]:
-			outcomes[d.index] = ports.Outcome{Verdict: ports.Done, PartnerID: eth.FormatHash(d.authorization.Nonce)}
-		case uint64(final.Timestamp) >= d.authorization.ValidBefore:
+			outcomes[d.index] = ports.Outcome{Verdict: ports.Done, PartnerID: eth.FormatHash(d.Nonce)}
+		case int64(final.Timestamp) >= d.ValidBefore:
+			if ended, err := r.endTurn(ctx, d); err != nil || !ended {
+				r.log.WithError(err).Warn("a transfer from a wallet is not refused; will retry")
+				continue
+			}
 			outcomes[d.index] = ports.Outcome{Verdict: ports.Refused, Accepted: d.stored != nil, Reason: transaction.QuoteExecutionFailed,
 				Code: codeExpired, Text: "the chain has not taken the transfer in the time that its owner has signed for"}
 		case d.stored != nil:
 			outcomes[d.index] = r.waiting("the contract has refused the transfer; it can no longer be sent, and fails at the end of its time")
-		case uint64(final.Timestamp)+lastMinutes >= d.authorization.ValidBefore:
+		case int64(final.Timestamp)+lastMinutes >= d.ValidBefore:
 			outcomes[d.index] = r.waiting("the transfer is too late to be sent, and fails at the end of its time")
 		default:
 			fresh = append(fresh, d)
@@ -85,7 +185,10 @@ func (r *Rail) authorizationsOf(ctx context.Context, n *node, open []debit, fina
 	requests := []*request{{Method: "eth_getBlockByNumber", Params: []any{at, false}, Result: &own}}
 	replies := make([]hexBytes, len(open))
 	for i, d := range open {
-		call := eth.StateCall(d.authorization.From, d.authorization.Nonce)
+		if d.Method != wallet.ByAuthorization {
+			continue // its transactions alone say whether it was made
+		}
+		call := eth.StateCall(d.from, d.Nonce)
 		requests = append(requests, callContract(r.tokens[money.USDB], call, at, &replies[i]))
 	}
 	if err := r.nodes.sendTo(ctx, n, requests); err != nil {
@@ -101,6 +204,9 @@ func (r *Rail) authorizationsOf(ctx context.Context, n *node, open []debit, fina
 	}
 	used := make([]bool, len(open))
 	for i, reply := range replies {
+		if open[i].Method != wallet.ByAuthorization {
+			continue
+		}
 		word, err := eth.Uint(reply)
 		if err != nil {
 			return nil, err
@@ -110,39 +216,56 @@ func (r *Rail) authorizationsOf(ctx context.Context, n *node, open []debit, fina
 	return used, nil
 }
 
-// sendDebits signs and sends transactions with the authorisations of wallets.
+// sendDebits takes the next step of transfers.
 func (r *Rail) sendDebits(ctx context.Context, fresh []debit, outcomes []ports.Outcome) {
 	session, wait, err := r.newSession(ctx)
 	if err != nil {
 		r.log.WithError(err).Warn("transfers from wallets not sent; will retry")
 		return
 	}
-	if wait != "" {
-		for _, d := range fresh {
-			outcomes[d.index] = r.waiting(wait)
-		}
-		return
-	}
-	now := r.clock.Now()
-	calls := make([]Transaction, len(fresh))
-	for i, d := range fresh {
-		calls[i] = Transaction{Connection: r.name, Sender: r.wallet, Path: r.keyPath(eth.HotPath()), Purpose: WalletDebit, Subject: d.subject,
-			Platform: d.platform, To: r.tokens[money.USDB], Value: new(big.Int),
-			Data:      eth.ReceiveCall(d.authorization, d.signed.V, d.signed.R, d.signed.S),
-			Recipient: r.wallet, Currency: money.USDB, Amount: d.authorization.Value, State: Pending, CreatedAt: now, UpdatedAt: now}
-	}
-	estimates, err := r.estimate(ctx, calls)
-	if err != nil {
-		r.log.WithError(err).Warn("gas not estimated; will retry")
-		return
-	}
 	var added []Transaction
-	for i, d := range fresh {
-		if isRevert(estimates[i].err) { // as long as nothing was sent, it can pass later, or fails at the end of its time
-			outcomes[d.index] = r.waiting("the contract does not take the transfer at present: " + estimates[i].err.Error())
+	for _, d := range fresh {
+		if wait != "" {
+			outcomes[d.index] = r.waiting(wait)
 			continue
 		}
-		outcomes[d.index] = withoutReturns(r.sendOne(ctx, session, calls[i], estimates[i], &added))
+		step := r.sendAuthorization
+		if d.Method != wallet.ByAuthorization {
+			step = r.takeStep
+		}
+		outcome, err := step(ctx, session, d, &added)
+		switch {
+		case errors.Is(err, errOtherNonce):
+			outcome = r.waiting(err.Error())
+		case isRevert(err): // as long as nothing was sent, it can pass later, or fails at the end of its time
+			outcome = r.waiting("the contract does not take the transfer at present: " + err.Error())
+		case err != nil:
+			r.log.WithError(err).WithField("subject", d.Transaction).Warn("a transfer from a wallet is not sent; will retry")
+			continue
+		}
+		outcomes[d.index] = withoutReturns(outcome)
 	}
 	r.broadcast(ctx, added)
+}
+
+// sendAuthorization sends an authorisation, which the key of the wallet signs.
+func (r *Rail) sendAuthorization(ctx context.Context, s *session, d debit, added *[]Transaction) (ports.Outcome, error) {
+	signed, err := r.signDebit(ctx, d.Platform, d.Transaction.UUID(), wallet.Terms{})
+	if err != nil {
+		return ports.Outcome{}, err
+	}
+	authorization, _, err := d.Authorization(d.from)
+	if err != nil {
+		return ports.Outcome{}, err
+	}
+	return r.sendEstimated(ctx, s, r.debitTransaction(d, WalletDebit, eth.ReceiveCall(authorization, signed.V, signed.R, signed.S)), added)
+}
+
+// sendEstimated sends a transaction of the wallet of the connection. The error is that of the contract, if it would refuse it.
+func (r *Rail) sendEstimated(ctx context.Context, s *session, t Transaction, added *[]Transaction) (ports.Outcome, error) {
+	estimates, err := r.estimate(ctx, []Transaction{t})
+	if err = firstError(err, estimates); err != nil {
+		return ports.Outcome{}, err
+	}
+	return r.sendOne(ctx, s, t, estimates[0], added), nil
 }

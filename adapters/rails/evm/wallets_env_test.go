@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -16,29 +17,63 @@ import (
 	"causeway/adapters/custody/local"
 	"causeway/adapters/rails/evm/eth"
 	"causeway/core/account"
+	"causeway/core/ethereum"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/wallet"
 	"causeway/ports"
 )
 
-// walletEnv is an env whose connection is that of embedded wallets, in a token that takes authorisations.
+// walletEnv is an env whose connection is that of embedded wallets.
 type walletEnv struct {
 	*env
-	custody *local.Custody
+	custody  *local.Custody
+	keys     *keyStore
+	evidence sync.Map // of payments
+	// alter changes what the key of a wallet has signed; nil for nothing.
+	alter func(*wallet.SignedTransfer)
 }
 
-func newWalletEnv(t testing.TB) *walletEnv {
-	e := &walletEnv{env: newEnv(t), custody: local.New(&keyStore{keys: map[ports.WalletID]storedKey{}})}
-	e.currency, e.usdc = money.USDB, e.chain.DeployContract("TestAuthorizedToken")
-	e.wallets = e.custody
+// newWalletEnv returns an env whose token takes authorisations.
+func newWalletEnv(t testing.TB) *walletEnv { return newWalletEnvIn(t, "TestAuthorizedToken") }
+
+func newWalletEnvIn(t testing.TB, contract string) *walletEnv {
+	e := &walletEnv{env: newEnv(t), keys: &keyStore{keys: map[ports.WalletID]storedKey{}}}
+	e.custody = local.New(e.keys)
+	e.currency, e.usdc = money.USDB, e.chain.DeployContract(contract)
+	e.wallets = e
 	return e
+}
+
+// Address implements ports.TransferKeys.
+func (e *walletEnv) Address(ctx context.Context, w ports.WalletID) (ethereum.Address, error) {
+	return e.custody.Address(ctx, w)
+}
+
+// SignTransfer implements ports.TransferKeys.
+func (e *walletEnv) SignTransfer(ctx context.Context, payment ports.TransactionKey, terms wallet.Terms) (wallet.SignedTransfer, error) {
+	stored, found := e.evidence.Load(payment)
+	if !found {
+		return wallet.SignedTransfer{}, errors.New("nobody has signed it")
+	}
+	a := stored.(wallet.Authorization)
+	signed, err := e.custody.SignTransfer(ctx, ports.WalletID{Platform: payment.Platform, Account: a.Account}, a, terms)
+	if e.alter != nil {
+		e.alter(&signed)
+	}
+	return signed, err
 }
 
 // keyStore keeps keys of wallets in memory.
 type keyStore struct {
-	mu   sync.Mutex
-	keys map[ports.WalletID]storedKey
+	mu     sync.Mutex
+	keys   map[ports.WalletID]storedKey
+	nonces sync.Map
+}
+
+func (k *keyStore) FixTransferNonce(_ context.Context, w ports.WalletID, payload [32]byte, nonce uint64) (uint64, error) {
+	fixed, _ := k.nonces.LoadOrStore(fmt.Sprintf("%v %x", w, payload), nonce)
+	return fixed.(uint64), nil
 }
 
 type storedKey struct {
@@ -144,12 +179,8 @@ func (o *owner) sign(id ident.Transaction, payload string) wallet.Authorization 
 }
 
 func (o *owner) transfer(id ident.Transaction, amount int64, payload string) ports.WalletTransfer {
-	o.t.Helper()
-	signed, err := o.custody.SignTransfer(o.t.Context(), o.id, o.sign(id, payload))
-	if err != nil {
-		o.t.Fatal(err)
-	}
-	return ports.WalletTransfer{Wallet: o.id, Signed: &signed, Transfer: wallet.Transfer{Transaction: id, Account: o.account.ID,
+	o.evidence.Store(ports.TransactionKey{Platform: o.platform, ID: id}, o.sign(id, payload))
+	return ports.WalletTransfer{Wallet: o.id, Transfer: wallet.Transfer{Transaction: id, Account: o.account.ID,
 		Amount: money.Amount{Minor: amount, Currency: money.USDB}, Payload: payload}}
 }
 

@@ -11,6 +11,7 @@ import (
 	"causeway/adapters/rails/evm/eth"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/wallet"
 	"causeway/ports"
 )
 
@@ -195,47 +196,97 @@ func TestWallets_PaymentIsRefusedOnlyOnceItCannotMove(t *testing.T) {
 
 func TestWallets_OnlyWhatTheOwnerSigned(t *testing.T) {
 	t.Parallel()
-	// The chain refuses a signature with another amount, recipient, wallet or nonce; the connection refuses what is for another
-	// contract or recipient, or for another payment.
-	e := newWalletEnv(t)
-	r := e.rail()
-	o, other := e.newOwner(r), e.newOwner(r)
-	o.deposit(r, 1000)
-	other.deposit(r, 1000)
-	for name, change := range map[string]func(*ports.WalletTransfer){
-		"value": func(t *ports.WalletTransfer) { t.Signed.Value, t.Amount.Minor = 900, 900 },
-		"nonce": func(t *ports.WalletTransfer) { t.Signed.Nonce[0]++ },
-		"time":  func(t *ports.WalletTransfer) { t.Signed.ValidBefore++ },
-		"from": func(t *ports.WalletTransfer) {
-			address, err := eth.ParseAddress(other.address)
+	// Whatever the token takes: nothing is sent of a payload that the owner has not signed, or that is for another contract, recipient,
+	// chain, method, wallet or payment.
+	for _, contract := range []string{"TestAuthorizedToken", "TestPermitToken", "TestTether"} {
+		t.Run(contract, func(t *testing.T) {
+			t.Parallel()
+			e := newWalletEnvIn(t, contract)
+			r := e.rail()
+			o, other := e.newOwner(r), e.newOwner(r)
+			o.deposit(r, 1000)
+			other.deposit(r, 1000)
+			via, err := r.Settlement(t.Context())
 			if err != nil {
-				panic(err)
+				t.Fatal(err)
 			}
-			t.Signed.From = address
-		},
-	} {
-		pays := o.pays(r, 10, 3600)
-		change(&pays)
-		if got := e.debit(r, pays); got.Verdict != ports.Waiting || got.Accepted || !strings.Contains(got.Text, "invalid signature") {
-			t.Errorf("%s: %+v", name, got)
+			via.ValidBefore = e.now() + 3600
+			for name, change := range map[string]func(*ports.WalletTransfer){
+				"value": func(t *ports.WalletTransfer) {
+					t.Amount.Minor = 900
+					t.Payload = strings.Replace(t.Payload, `"totalSendingAmount":10`, `"totalSendingAmount":900`, 1)
+				},
+				"time": func(t *ports.WalletTransfer) { t.Payload = strings.Replace(t.Payload, `"validBefore":`, `"validBefore":1`, 1) },
+				"unsigned": func(t *ports.WalletTransfer) {
+					e.evidence.Delete(ports.TransactionKey{Platform: e.platform, ID: t.Transaction})
+				},
+			} {
+				pays := o.pays(r, 10, 3600)
+				before := pays.Payload
+				change(&pays)
+				if pays.Payload != before { // the text is altered where it is stored too
+					stored, _ := e.evidence.Load(ports.TransactionKey{Platform: e.platform, ID: pays.Transaction})
+					altered := stored.(wallet.Authorization)
+					altered.Payload = pays.Payload
+					e.evidence.Store(ports.TransactionKey{Platform: e.platform, ID: pays.Transaction}, altered)
+				}
+				for range 2 {
+					if got := e.debit(r, pays); got.Verdict == ports.Done || got.Accepted {
+						t.Errorf("%s: %+v", name, got)
+					}
+					e.chain.Mine(1)
+				}
+			}
+			for name, change := range map[string]func(*wallet.Settlement){
+				"recipient": func(s *wallet.Settlement) { s.To = other.address },
+				"contract":  func(s *wallet.Settlement) { s.Contract = other.address },
+				"chain":     func(s *wallet.Settlement) { s.ChainID++ },
+				"method": func(s *wallet.Settlement) {
+					s.Method = map[wallet.Method]wallet.Method{wallet.ByTransaction: wallet.ByPermit}[s.Method]
+					if via.Method == wallet.ByAuthorization {
+						s.Method = wallet.ByTransaction
+					}
+				},
+			} {
+				changed := *via
+				change(&changed)
+				id := ident.NewTransaction(e.ids.New, noon)
+				if got := e.debit(r, o.transfer(id, 10, o.payload(id, 10, changed))); got.Verdict != ports.Refused {
+					t.Errorf("%s: %+v", name, got)
+				}
+			}
+			for name, change := range map[string]func(*ports.WalletTransfer){
+				"amount":      func(t *ports.WalletTransfer) { t.Amount.Minor++ },
+				"transaction": func(t *ports.WalletTransfer) { t.Transaction = ident.NewTransaction(e.ids.New, noon) },
+				"wallet":      func(t *ports.WalletTransfer) { t.Wallet = other.id },
+				"no payload":  func(t *ports.WalletTransfer) { t.Payload = "" },
+			} {
+				pays := o.pays(r, 10, 3600)
+				change(&pays)
+				if got := e.debit(r, pays); got.Verdict != ports.Refused {
+					t.Errorf("%s: %+v", name, got)
+				}
+			}
+			e.chain.Mine(3)
+			e.poll(r)
+			e.wantBalances(1000, 0, o)
+		})
+	}
+}
+
+func TestWallets_ChainRefusesAnotherSignature(t *testing.T) {
+	t.Parallel()
+	// The contract takes no signature of another key, for authorisations and for permits.
+	for _, contract := range []string{"TestAuthorizedToken", "TestPermitToken"} {
+		e := newWalletEnvIn(t, contract)
+		r := e.rail()
+		o := e.newOwner(r)
+		o.deposit(r, 1000)
+		e.alter = func(s *wallet.SignedTransfer) { s.R[5]++ }
+		if got := e.debit(r, o.pays(r, 10, 3600)); got.Verdict != ports.Waiting || got.Accepted || !strings.Contains(got.Text, "invalid signature") {
+			t.Errorf("%s: %+v", contract, got)
 		}
 	}
-	for name, change := range map[string]func(*ports.WalletTransfer){
-		"recipient":   func(t *ports.WalletTransfer) { t.Signed.To = other.address },
-		"contract":    func(t *ports.WalletTransfer) { t.Signed.Contract = other.address },
-		"chain":       func(t *ports.WalletTransfer) { t.Signed.ChainID++ },
-		"amount":      func(t *ports.WalletTransfer) { t.Amount.Minor++ },
-		"transaction": func(t *ports.WalletTransfer) { t.Transaction = ident.NewTransaction(e.ids.New, noon) },
-		"unsigned":    func(t *ports.WalletTransfer) { t.Signed = nil },
-	} {
-		pays := o.pays(r, 10, 3600)
-		change(&pays)
-		if got := e.debit(r, pays); got.Verdict != ports.Refused {
-			t.Errorf("%s: %+v", name, got)
-		}
-	}
-	e.chain.Mine(3)
-	e.wantBalances(1000, 0, o)
 }
 
 func TestWallets_ReorganisationAfterThePayment(t *testing.T) {
@@ -322,22 +373,29 @@ func TestWallets_ExportedKeyMovesTokens(t *testing.T) {
 	e.wantTotal(r, 30)
 }
 
-func TestSettlement_NeedsATokenWithAuthorisations(t *testing.T) {
+func TestSettlement_FollowsFromTheContract(t *testing.T) {
 	t.Parallel()
-	// A contract without EIP-3009 is refused when the connection is tested, and before each payment. A connection for other currencies
-	// is none of wallets.
+	// How wallets pay follows from what the contract of the token takes, and the test of the connection says it. A permit that is not one
+	// of EIP-2612, and a domain that is not the one that the contract names, are not used. A connection for other currencies is none of
+	// wallets.
 	e := newWalletEnv(t)
-	if checked, err := e.rail().Test(t.Context()); err != nil || !strings.Contains(strings.Join(checked, "\n"), `for "USD Coin", version "2"`) {
-		t.Errorf("%v, %v", checked, err)
-	}
-	e = newWalletEnv(t)
-	e.usdc = e.chain.Deploy("USDC", 6)
-	r := e.rail()
-	if _, err := r.Test(t.Context()); err == nil || !strings.Contains(err.Error(), "EIP-3009") {
-		t.Errorf("%v", err)
-	}
-	if via, err := r.Settlement(t.Context()); err == nil {
-		t.Errorf("%+v", via)
+	for contract, want := range map[string]struct {
+		method wallet.Method
+		said   string
+	}{
+		"TestAuthorizedToken": {wallet.ByAuthorization, `authorisations (EIP-3009) for "USD Coin", version "2"`},
+		"TestPermitToken":     {wallet.ByPermit, `permits (EIP-2612) for "Permit Dollar", version "1"`},
+		"TestOddPermitToken":  {wallet.ByTransaction, `transactions of the wallets of "Odd Dollar"`},
+		"TestTether":          {wallet.ByTransaction, "transactions of the wallets"},
+	} {
+		e.usdc = e.chain.DeployContract(contract)
+		e.chain.Mine(1)
+		e.extra["account"] = fmt.Sprint(len(contract)) // another wallet
+		r := e.rail()
+		via, err := r.Settlement(t.Context())
+		if err != nil || via.Method != want.method || via.Contract != e.usdc.Address {
+			t.Errorf("%s: %+v, %v", contract, via, err)
+		}
 	}
 	e.currency = money.USDC
 	if via, err := e.rail().Settlement(t.Context()); err == nil {

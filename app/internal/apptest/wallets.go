@@ -73,15 +73,6 @@ func (c Custody) Sign(ctx context.Context, w ports.WalletID, statement string) (
 	return wallet.Certificate{Statement: statement, Key: key, Signature: ecdsa.Sign(walletKey(w), digest[:]).Serialize()}, err
 }
 
-// SignTransfer returns what the owner of a wallet has signed, with a signature of nothing.
-func (c Custody) SignTransfer(ctx context.Context, w ports.WalletID, a wallet.Authorization) (signed wallet.SignedTransfer, err error) {
-	key, err := c.WalletKey(ctx, w)
-	if err == nil {
-		signed.ChainTransfer, err = a.ChainTransfer(key)
-	}
-	return signed, err
-}
-
 func walletKey(w ports.WalletID) *secp256k1.PrivateKey {
 	digest := sha256.Sum256([]byte(w.Platform.String() + w.Account.String()))
 	return secp256k1.PrivKeyFromBytes(digest[:])

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"math/big"
+	"slices"
 
 	"causeway/core/ethereum"
 )
@@ -15,7 +16,6 @@ const wordLength = 32
 var TransferTopic = Keccak256([]byte("Transfer(address,address,uint256)"))
 
 var (
-	transferSelector  = selector("transfer(address,uint256)")
 	balanceOfSelector = selector("balanceOf(address)")
 	decimalsSelector  = selector("decimals()")
 	nameSelector      = selector("name()")
@@ -23,6 +23,10 @@ var (
 	separatorSelector = selector("DOMAIN_SEPARATOR()")
 	receiveSelector   = selector("receiveWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)")
 	stateSelector     = selector("authorizationState(address,bytes32)")
+	noncesSelector    = selector("nonces(address)")
+	permitSelector    = selector("permit(address,address,uint256,uint256,uint8,bytes32,bytes32)")
+	allowanceSelector = selector("allowance(address,address)")
+	fromSelector      = selector("transferFrom(address,address,uint256)")
 )
 
 func selector(signature string) []byte {
@@ -32,12 +36,12 @@ func selector(signature string) []byte {
 
 // TransferCall returns the data of a call that transfers an amount of a token.
 func TransferCall(to Address, amount *big.Int) []byte {
-	return appendWord(appendWord(append([]byte(nil), transferSelector...), to[:]), amount.Bytes())
+	return ethereum.TransferCall(to, amount)
 }
 
 // BalanceOfCall returns the data of a call that asks for the amount of a token at an address.
 func BalanceOfCall(owner Address) []byte {
-	return appendWord(append([]byte(nil), balanceOfSelector...), owner[:])
+	return call(balanceOfSelector, owner[:])
 }
 
 // DecimalsCall returns the data of a call that asks for the number of decimals of a token.
@@ -51,25 +55,52 @@ func SeparatorCall() []byte { return append([]byte(nil), separatorSelector...) }
 // ReceiveCall returns the data of a call that transfers what an authorisation says (EIP-3009), with its signature. Its sender must be
 // the recipient.
 func ReceiveCall(a ethereum.Authorization, v byte, r, s [32]byte) []byte {
-	call := append([]byte(nil), receiveSelector...)
 	before := new(big.Int).SetUint64(a.ValidBefore)
-	for _, word := range [][]byte{a.From[:], a.To[:], a.Value.Bytes(), nil, before.Bytes(), a.Nonce[:], {v}, r[:], s[:]} {
-		call = appendWord(call, word)
-	}
-	return call
+	return call(receiveSelector, a.From[:], a.To[:], a.Value.Bytes(), nil, before.Bytes(), a.Nonce[:], []byte{v}, r[:], s[:])
 }
 
-// PayerOf returns the address that pays in a call of ReceiveCall.
-func PayerOf(call []byte) (payer Address, ok bool) {
-	if len(call) < len(receiveSelector)+wordLength || !bytes.Equal(call[:len(receiveSelector)], receiveSelector) {
+// IsReceiveCall reports whether the data of a call are those of ReceiveCall.
+func IsReceiveCall(data []byte) bool { return bytes.HasPrefix(data, receiveSelector) }
+
+// PayerOf returns the address that pays in a call of ReceiveCall, PermitCall or TransferFromCall.
+func PayerOf(data []byte) (payer Address, ok bool) {
+	called := func(selector []byte) bool { return bytes.HasPrefix(data, selector) }
+	if len(data) < len(receiveSelector)+wordLength || !slices.ContainsFunc([][]byte{receiveSelector, permitSelector, fromSelector}, called) {
 		return payer, false
 	}
-	return addressOfWord(Hash(call[len(receiveSelector):][:wordLength]))
+	return addressOfWord(Hash(data[len(receiveSelector):][:wordLength]))
+}
+
+// NoncesCall returns the data of a call that asks how many permits of an owner were taken.
+func NoncesCall(owner Address) []byte { return call(noncesSelector, owner[:]) }
+
+// PermitCall returns the data of a call with a permit (EIP-2612) and its signature.
+func PermitCall(p ethereum.Permit, v byte, r, s [32]byte) []byte {
+	return call(permitSelector, p.Owner[:], p.Spender[:], p.Value.Bytes(), new(big.Int).SetUint64(p.Deadline).Bytes(), []byte{v}, r[:], s[:])
+}
+
+// AllowanceCall returns the data of a call that asks how much of the tokens of an owner a spender can transfer.
+func AllowanceCall(owner, spender Address) []byte {
+	return call(allowanceSelector, owner[:], spender[:])
+}
+
+// TransferFromCall returns the data of a call that transfers an amount that its sender has an allowance for.
+func TransferFromCall(from, to Address, amount *big.Int) []byte {
+	return call(fromSelector, from[:], to[:], amount.Bytes())
+}
+
+// call returns the data of a call with its arguments.
+func call(selector []byte, arguments ...[]byte) []byte {
+	data := append([]byte(nil), selector...)
+	for _, word := range arguments {
+		data = appendWord(data, word)
+	}
+	return data
 }
 
 // StateCall returns the data of a call that asks whether an authorisation was used.
 func StateCall(from Address, nonce Hash) []byte {
-	return appendWord(appendWord(append([]byte(nil), stateSelector...), from[:]), nonce[:])
+	return call(stateSelector, from[:], nonce[:])
 }
 
 // maxText is the longest text of a contract that is read.
@@ -119,6 +150,9 @@ func DecodeTransfer(topics []Hash, data []byte) (t Transfer, ok bool) {
 	t.Amount = new(big.Int).SetBytes(data)
 	return t, true
 }
+
+// AddressTopic returns the topic of an event that stands for an address.
+func AddressTopic(a Address) string { return FormatHash(Hash(appendWord(nil, a[:]))) }
 
 // addressOfWord returns the address in the last bytes of a word whose other bytes are zero.
 func addressOfWord(word Hash) (Address, bool) {

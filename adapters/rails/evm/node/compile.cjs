@@ -3,7 +3,7 @@ const fs = require("fs");
 const path = require("path");
 const solc = require("solc");
 
-const contracts = ["TestToken", "TestTether", "TestAuthorizedToken"];
+const contracts = ["TestToken", "TestTether", "TestAuthorizedToken", "TestPermitToken", "TestOddPermitToken"];
 const read = (name) => ({ content: fs.readFileSync(path.join(__dirname, name), "utf8") });
 const input = {
   language: "Solidity",

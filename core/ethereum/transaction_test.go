@@ -1,4 +1,4 @@
-package eth_test
+package ethereum_test
 
 import (
 	"bytes"
@@ -6,8 +6,7 @@ import (
 	"math/big"
 	"testing"
 
-	"causeway/adapters/rails/evm/eth"
-	"causeway/ports"
+	"causeway/core/ethereum"
 )
 
 // rlpItem reads one item of RLP as the Yellow Paper defines it, and fails on anything that is not the shortest form.
@@ -47,12 +46,12 @@ func FuzzTransaction_SignedIsRLP(f *testing.F) {
 	f.Add(uint64(137), uint64(1<<40), bytes.Repeat([]byte{0xff}, 32), []byte{0, 0, 7}, uint64(127), []byte{0x80}, make([]byte, 256), byte(0))
 	f.Fuzz(func(t *testing.T, chain, nonce uint64, tip, maxFee []byte, gas uint64, value, data []byte, recovery byte) {
 		// What is sent decodes to exactly the fields of the transaction, in the shortest form, and has the hash of its bytes.
-		tx := eth.Transaction{ChainID: chain, Nonce: nonce, MaxPriorityFee: new(big.Int).SetBytes(tip), MaxFee: new(big.Int).SetBytes(maxFee),
+		tx := ethereum.Transaction{ChainID: chain, Nonce: nonce, MaxPriorityFee: new(big.Int).SetBytes(tip), MaxFee: new(big.Int).SetBytes(maxFee),
 			GasLimit: gas,
-			To:       eth.Address{1, 2, 3}, Value: new(big.Int).SetBytes(value), Data: data}
-		signature := ports.ChainSignature{R: eth.Hash{0, 9}, S: eth.Hash{31: 5}, Recovery: recovery & 1}
-		raw, hash := tx.Signed(signature)
-		if raw[0] != 2 || hash != eth.Keccak256(raw) {
+			To:       ethereum.Address{1, 2, 3}, Value: new(big.Int).SetBytes(value), Data: data}
+		r, s := ethereum.Hash{0, 9}, ethereum.Hash{31: 5}
+		raw, hash := tx.Signed(recovery&1, r, s)
+		if raw[0] != 2 || hash != ethereum.Keccak256(raw) {
 			t.Fatalf("%x has the hash %x", raw, hash)
 		}
 		fields, isList, rest := rlpItem(t, raw[1:])
@@ -88,8 +87,8 @@ func FuzzTransaction_SignedIsRLP(f *testing.F) {
 		}
 		fields = after
 		number(unsigned(uint64(recovery & 1)))
-		number(new(big.Int).SetBytes(signature.R[:]))
-		number(new(big.Int).SetBytes(signature.S[:]))
+		number(new(big.Int).SetBytes(r[:]))
+		number(new(big.Int).SetBytes(s[:]))
 		if len(fields) != 0 {
 			t.Fatalf("%x is too much", fields)
 		}
@@ -102,31 +101,16 @@ func FuzzAddress(f *testing.F) {
 	f.Add("0X5AAEB6053F3E94C9B9A09F33669435E7EF1BEAED")
 	f.Fuzz(func(t *testing.T, text string) {
 		// Whatever is parsed as an address is one, and its text with the checksum is the same address.
-		a, err := eth.ParseAddress(text)
+		a, err := ethereum.ParseAddress(text)
 		if err != nil {
-			if a != (eth.Address{}) {
+			if a != (ethereum.Address{}) {
 				t.Errorf("%q is refused as %x", text, a)
 			}
 			return
 		}
-		again, err := eth.ParseAddress(eth.FormatAddress(a))
-		if err != nil || again != a || !bytes.EqualFold([]byte(text), []byte(eth.FormatAddress(a))) {
+		again, err := ethereum.ParseAddress(ethereum.FormatAddress(a))
+		if err != nil || again != a || !bytes.EqualFold([]byte(text), []byte(ethereum.FormatAddress(a))) {
 			t.Errorf("%q is %x, and then %x, %v", text, a, again, err)
-		}
-	})
-}
-
-func FuzzUint(f *testing.F) {
-	f.Add(make([]byte, 32))
-	f.Add(bytes.Repeat([]byte{0xff}, 32))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		// A word is the number that it stands for; anything else is none.
-		n, err := eth.Uint(data)
-		if (err == nil) != (len(data) == 32) {
-			t.Fatalf("%x: %v", data, err)
-		}
-		if err == nil && !bytes.Equal(n.FillBytes(make([]byte, 32)), data) {
-			t.Errorf("%x is %s", data, n)
 		}
 	})
 }

@@ -1,10 +1,8 @@
-package eth
+package ethereum
 
 import (
 	"encoding/binary"
 	"math/big"
-
-	"causeway/ports"
 )
 
 // Transaction is a transaction of type 2 (EIP-1559) without an access list.
@@ -40,12 +38,12 @@ func (t Transaction) Digest() Hash {
 	return Keccak256([]byte{dynamicFeeType}, list(t.fields()))
 }
 
-// Signed returns the transaction as it is sent, and its hash.
-func (t Transaction) Signed(s ports.ChainSignature) (raw []byte, hash Hash) {
+// Signed returns the transaction as it is sent, with its signature, and its hash.
+func (t Transaction) Signed(recovery byte, r, s [32]byte) (raw []byte, hash Hash) {
 	fields := t.fields()
-	fields = appendUint(fields, uint64(s.Recovery))
-	fields = appendBig(fields, new(big.Int).SetBytes(s.R[:]))
-	fields = appendBig(fields, new(big.Int).SetBytes(s.S[:]))
+	fields = appendUint(fields, uint64(recovery))
+	fields = appendBig(fields, new(big.Int).SetBytes(r[:]))
+	fields = appendBig(fields, new(big.Int).SetBytes(s[:]))
 	raw = append([]byte{dynamicFeeType}, list(fields)...)
 	return raw, Keccak256(raw)
 }
