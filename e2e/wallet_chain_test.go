@@ -22,11 +22,16 @@ type walletChainEnv struct {
 	embedded string // the wallet of the customer
 }
 
+// newWalletChainEnv returns an env whose token takes authorisations.
 func newWalletChainEnv(t testing.TB) *walletChainEnv {
+	return newWalletChainEnvIn(t, "TestAuthorizedToken")
+}
+
+func newWalletChainEnvIn(t testing.TB, contract string) *walletChainEnv {
 	t.Helper()
 	e := &walletChainEnv{mails: t.TempDir(), chainEnv: &chainEnv{testEnv: newDatabaseEnv(t),
 		chain: devnet.Start(t, "../adapters/rails/evm/node")}}
-	e.usdc = e.chain.DeployContract("TestAuthorizedToken")
+	e.usdc = e.chain.DeployContract(contract)
 	folder := t.TempDir()
 	for name, text := range map[string]string{"seed": strings.Repeat("0123456789abcdef", 4), "wallets.json": `{
 		"adapter": "EVM", "rails": ["BASE"], "currencies": ["USDB"], "settings": {"urls": "` + e.chain.URL + `", "chainId": "31337",
@@ -65,15 +70,21 @@ func (e *walletChainEnv) balance(currency string) int64 {
 	return accounts.wantStatus(200).int("data.0.balance.amount")
 }
 
-// pay signs and executes a quote from the wallet, and kills the service once its transaction is signed.
-func (e *walletChainEnv) pay(signer sessionSigner, quote apiResponse) {
+// pay signs and executes a quote from the wallet, and kills the service after each step: once a transaction of the purpose is signed.
+func (e *walletChainEnv) pay(signer sessionSigner, quote apiResponse, steps ...string) {
 	e.t.Helper()
-	before := e.queryInt(`SELECT count(*) FROM evm_transactions WHERE purpose = 'WALLET_DEBIT'`)
+	signed := func(purpose string) int64 {
+		return e.queryInt(`SELECT count(*) FROM evm_transactions WHERE purpose = '` + purpose + `'`)
+	}
+	before := map[string]int64{}
+	for _, purpose := range steps {
+		before[purpose] = signed(purpose)
+	}
 	e.executeSigned(quote, signer.sign(e.t.(*testing.T), payloadToSign(quote))).wantStatus(200)
-	eventually(e.t, "the transfer is signed", func() bool {
-		return e.queryInt(`SELECT count(*) FROM evm_transactions WHERE purpose = 'WALLET_DEBIT'`) > before
-	})
-	e.restart()
+	for _, purpose := range steps {
+		eventually(e.t, "signed: "+purpose, func() bool { return signed(purpose) > before[purpose] })
+		e.restart()
+	}
 	e.completed(quote)
 }
 
@@ -109,7 +120,7 @@ func TestWalletChain_PaysOnTheChainOfAConnection(t *testing.T) {
 		t.Errorf("%s, %v", payloadToSign(quote), err)
 	}
 	e.executeSigned(quote, signer.sign(t, payloadToSign(quote)+" ")).wantError(401, "UNAUTHORIZED")
-	e.pay(signer, quote)
+	e.pay(signer, quote, "WALLET_DEBIT")
 	if e.usdc.Balance(e.address) != 25_000_000 || e.usdc.Balance(e.wallet) != 25_000_000 || e.balance("USDB") != 25_000_000 ||
 		e.balance("USD") == 0 {
 		t.Errorf("the wallet has %d on the chain and %d in the ledger, that of the connection %d", e.usdc.Balance(e.address), e.balance("USDB"),
@@ -138,6 +149,51 @@ func TestWalletChain_PaysOnTheChainOfAConnection(t *testing.T) {
 	})
 	if out := e.operator("ledger", "check"); !regexp.MustCompile(`payments of their wallets +1 `).MatchString(out) {
 		t.Error(out)
+	}
+}
+
+func TestWalletChain_PaysTheGasOfEveryToken(t *testing.T) {
+	t.Parallel()
+	// A token that takes permits, and one that takes nothing but transactions of the wallet, are paid with. The service is killed after
+	// each step, every payment moves once, two of one wallet at once both move, and the ledger has what the chain holds.
+	for contract, tt := range map[string]struct {
+		method string
+		steps  []string
+	}{
+		"TestPermitToken": {"PERMIT", []string{"WALLET_PERMIT", "WALLET_DEBIT"}},
+		"TestTether":      {"TRANSACTION", []string{"WALLET_TOP_UP", "WALLET_DEBIT"}},
+	} {
+		t.Run(contract, func(t *testing.T) {
+			t.Parallel()
+			e := newWalletChainEnvIn(t, contract)
+			e.usdc.Mint(e.address, 80_000_000)
+			eventually(t, "the deposit is credited", func() bool { return e.balance("USDB") == 80_000_000 })
+			signer := e.openSessionByMail(e.mails, e.embedded)
+			dollars := e.get("/customers/internal-accounts?currency=USD&customerId=" + e.customer).wantStatus(200).text("data.0.id")
+			e.operator("ledger", "treasury", "transfer", "--from", "own/OPERATING", "--to", "chains/BASE", "--amount", "1 ETH", "--note",
+				"For fees", "--allow-overdraft")
+
+			quote := e.quoteFromWallet(e.embedded, dollars)
+			if !strings.Contains(payloadToSign(quote), `"method":"`+tt.method+`"`) {
+				t.Errorf("%s", payloadToSign(quote))
+			}
+			e.pay(signer, quote, tt.steps...)
+			both := []apiResponse{e.quoteFromWallet(e.embedded, dollars), e.quoteFromWallet(e.embedded, dollars)}
+			for _, q := range both {
+				e.executeSigned(q, signer.sign(t, payloadToSign(q))).wantStatus(200)
+			}
+			for _, q := range both {
+				e.completed(q)
+			}
+			if e.usdc.Balance(e.address) != 5_000_000 || e.usdc.Balance(e.wallet) != 75_000_000 || e.balance("USDB") != 5_000_000 {
+				t.Errorf("the wallet has %d on the chain and %d in the ledger, that of the connection %d", e.usdc.Balance(e.address),
+					e.balance("USDB"), e.usdc.Balance(e.wallet))
+			}
+			e.provesRails("wallets")
+			if out := e.operator("ledger", "check"); !regexp.MustCompile(`payments of their wallets +3 `).MatchString(out) {
+				t.Error(out)
+			}
+		})
 	}
 }
 

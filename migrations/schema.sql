@@ -1018,7 +1018,9 @@ CREATE TABLE evm_wallets (
     chain_id numeric NOT NULL,
     address bytea NOT NULL,
     connection text NOT NULL,
-    next_nonce bigint NOT NULL
+    next_nonce bigint NOT NULL,
+    turn uuid,
+    turn_until timestamp with time zone
 );
 ALTER TABLE ONLY evm_wallets
     ADD CONSTRAINT evm_wallets_pkey PRIMARY KEY (chain_id, address);
@@ -4655,6 +4657,20 @@ ALTER TABLE ONLY wallet_signed_requests
 CREATE POLICY platform_isolation ON wallet_signed_requests USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
 ALTER TABLE wallet_signed_requests ENABLE ROW LEVEL SECURITY;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE wallet_signed_requests TO causeway_service;
+
+CREATE TABLE wallet_transfer_nonces (
+    platform_id uuid NOT NULL,
+    account_id uuid NOT NULL,
+    payload_sha256 bytea NOT NULL,
+    nonce bigint NOT NULL,
+    created_at timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY wallet_transfer_nonces
+    ADD CONSTRAINT wallet_transfer_nonces_pkey PRIMARY KEY (platform_id, account_id, payload_sha256);
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON wallet_transfer_nonces FOR EACH STATEMENT EXECUTE FUNCTION reject_change();
+CREATE POLICY platform_isolation ON wallet_transfer_nonces USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
+ALTER TABLE wallet_transfer_nonces ENABLE ROW LEVEL SECURITY;
+GRANT SELECT,INSERT ON TABLE wallet_transfer_nonces TO causeway_service;
 
 CREATE TABLE wallet_used_challenges (
     platform_id uuid NOT NULL,

@@ -26,7 +26,8 @@ var viaBase = wallet.Settlement{Network: "BASE", ChainID: 8453, Contract: "0x833
 
 func TestDebitWallet_OnAChainMovesWhatTheOwnerSigned(t *testing.T) {
 	t.Parallel()
-	// The payload names the transfer on the chain, which has it signed by its evidence, and needs no certificate; a payment that waits for the chain is completed later, once, and the ledger agrees.
+	// The payload names the transfer on the chain, which has it signed by its evidence, and needs no certificate. A payment that waits for
+	// the chain is completed later, once, and the ledger agrees.
 	env := newWalletEnv(t)
 	env.Chain.Via = &viaBase
 	var mu sync.Mutex

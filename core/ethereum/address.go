@@ -1,4 +1,4 @@
-// Package ethereum has what the rules need of Ethereum: addresses, and authorisations of transfers of tokens.
+// Package ethereum has what the rules need of Ethereum: addresses, authorisations and permits of transfers of tokens, and transactions.
 package ethereum
 
 import (

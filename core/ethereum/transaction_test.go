@@ -46,9 +46,9 @@ func FuzzTransaction_SignedIsRLP(f *testing.F) {
 	f.Add(uint64(137), uint64(1<<40), bytes.Repeat([]byte{0xff}, 32), []byte{0, 0, 7}, uint64(127), []byte{0x80}, make([]byte, 256), byte(0))
 	f.Fuzz(func(t *testing.T, chain, nonce uint64, tip, maxFee []byte, gas uint64, value, data []byte, recovery byte) {
 		// What is sent decodes to exactly the fields of the transaction, in the shortest form, and has the hash of its bytes.
-		tx := ethereum.Transaction{ChainID: chain, Nonce: nonce, MaxPriorityFee: new(big.Int).SetBytes(tip), MaxFee: new(big.Int).SetBytes(maxFee),
-			GasLimit: gas,
-			To:       ethereum.Address{1, 2, 3}, Value: new(big.Int).SetBytes(value), Data: data}
+		tx := ethereum.Transaction{ChainID: chain, Nonce: nonce, MaxPriorityFee: new(big.Int).SetBytes(tip),
+			MaxFee: new(big.Int).SetBytes(maxFee), GasLimit: gas,
+			To: ethereum.Address{1, 2, 3}, Value: new(big.Int).SetBytes(value), Data: data}
 		r, s := ethereum.Hash{0, 9}, ethereum.Hash{31: 5}
 		raw, hash := tx.Signed(recovery&1, r, s)
 		if raw[0] != 2 || hash != ethereum.Keccak256(raw) {

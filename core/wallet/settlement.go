@@ -143,7 +143,8 @@ func ParseChainTransfer(payload string) (t ChainTransfer, err error) {
 // Authorization returns the authorisation that moves the transfer from an address, and the contract that it is for.
 func (t ChainTransfer) Authorization(from ethereum.Address) (a ethereum.Authorization, d ethereum.Domain, err error) {
 	to, d, err := t.addresses()
-	return ethereum.Authorization{From: from, To: to, Value: big.NewInt(t.Value), ValidBefore: uint64(max(t.ValidBefore, 0)), Nonce: t.Nonce}, d, err
+	return ethereum.Authorization{From: from, To: to, Value: big.NewInt(t.Value), ValidBefore: uint64(max(t.ValidBefore, 0)),
+		Nonce: t.Nonce}, d, err
 }
 
 // Terms are what is signed for a transfer and is not part of the payload: which of the permits or transactions of the address it is,

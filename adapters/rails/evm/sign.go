@@ -155,8 +155,8 @@ func (r *Rail) addWithNonce(ctx context.Context, t Transaction, offer feePrice, 
 
 // sign signs a version of a transaction.
 func (r *Rail) sign(ctx context.Context, t Transaction, offer feePrice) (Attempt, error) {
-	unsigned := ethereum.Transaction{ChainID: r.chain.id, Nonce: t.Nonce, MaxPriorityFee: offer.tip, MaxFee: offer.maxFee, GasLimit: t.GasLimit,
-		To: t.To, Value: t.Value, Data: t.Data}
+	unsigned := ethereum.Transaction{ChainID: r.chain.id, Nonce: t.Nonce, MaxPriorityFee: offer.tip, MaxFee: offer.maxFee,
+		GasLimit: t.GasLimit, To: t.To, Value: t.Value, Data: t.Data}
 	signature, err := r.signature(ctx, t, unsigned)
 	if err != nil {
 		return Attempt{}, err

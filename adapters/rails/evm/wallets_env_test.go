@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,7 +15,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"causeway/adapters/custody/local"
+	"causeway/adapters/rails/evm"
 	"causeway/adapters/rails/evm/eth"
 	"causeway/core/account"
 	"causeway/core/ethereum"
@@ -186,6 +190,43 @@ func (o *owner) transfer(id ident.Transaction, amount int64, payload string) por
 
 func (e *walletEnv) debit(r *recorded, t ports.WalletTransfer) ports.Outcome {
 	return r.Debit(e.t.Context(), []ports.WalletTransfer{t})[0]
+}
+
+// walletContracts take an authorisation, a permit, and nothing but transactions of the wallet.
+var walletContracts = []string{"TestAuthorizedToken", "TestPermitToken", "TestTether"}
+
+// settle calls about payments until all are done or refused, with blocks in between.
+func (e *walletEnv) settle(r *recorded, payments ...ports.WalletTransfer) []ports.Outcome {
+	e.t.Helper()
+	var outcomes []ports.Outcome
+	for range 20 {
+		outcomes = r.Debit(e.t.Context(), payments)
+		if !slices.ContainsFunc(outcomes, func(o ports.Outcome) bool { return o.Verdict != ports.Done && o.Verdict != ports.Refused }) {
+			break
+		}
+		e.chain.Mine(3)
+		e.poll(r)
+	}
+	return outcomes
+}
+
+// transactions returns what is stored of a payment for a purpose.
+func (e *walletEnv) transactions(purpose evm.Purpose, pays ports.WalletTransfer) []evm.Transaction {
+	e.t.Helper()
+	found, err := e.store().Transactions(e.t.Context(), "base-main", purpose, []uuid.UUID{pays.Transaction.UUID()})
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return found
+}
+
+// asOwner sends a call of a contract from the address of a wallet, as its owner can after an export.
+func (o *owner) asOwner(to string, data []byte) {
+	o.t.Helper()
+	o.chain.Call("hardhat_impersonateAccount", o.address)
+	o.chain.Call("hardhat_setBalance", o.address, "0xde0b6b3a7640000")
+	o.chain.Call("eth_sendTransaction", map[string]any{"from": o.address, "to": to, "gas": "0x40000", "maxFeePerGas": "0x2540be400",
+		"maxPriorityFeePerGas": "0x2540be400", "data": "0x" + hex.EncodeToString(data)})
 }
 
 // deposit pays tokens into the wallet, which are reported.

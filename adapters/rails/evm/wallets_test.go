@@ -11,7 +11,6 @@ import (
 	"causeway/adapters/rails/evm/eth"
 	"causeway/core/ident"
 	"causeway/core/money"
-	"causeway/core/wallet"
 	"causeway/ports"
 )
 
@@ -68,42 +67,45 @@ func TestWallets_DepositPaymentAndCredit(t *testing.T) {
 
 func TestWallets_PaymentMovesOnceAfterACrashAtAnyStep(t *testing.T) {
 	t.Parallel()
-	// A process ends before or after any call of the node and write to the store. Another one completes the payment, once.
-	e := newWalletEnv(t)
-	first := e.rail()
-	o := e.newOwner(first)
-	o.deposit(first, 1_000_000)
-	spent := int64(0)
-	for _, after := range []bool{false, true} {
-		for call := 1; ; call++ {
-			pays := o.pays(first, 10, 3600)
-			c := &crash{call: call, after: after}
-			fault := func([]string) (bool, bool) { return c.at() }
-			e.proxy.fault.Store(&fault)
-			crashed := e.open(crashingPool{e.db.Pool(), c.at})
-			for range 2 {
-				if got := e.debit(crashed, pays); got.Verdict != ports.Unknown && got.Verdict != ports.Waiting {
-					t.Fatalf("call %d: %+v", call, got)
+	// A process ends before or after any call of the node and write to the store: also between the permit and the transfer, and between
+	// the gas and the transaction. Another one completes the payment, once.
+	for _, contract := range walletContracts {
+		t.Run(contract, func(t *testing.T) {
+			t.Parallel()
+			e := newWalletEnvIn(t, contract)
+			first := e.rail()
+			o := e.newOwner(first)
+			o.deposit(first, 1_000_000)
+			spent := int64(0)
+			for _, after := range []bool{false, true} {
+				for call := 1; ; call++ {
+					e.chain.Call("hardhat_setBalance", o.address, "0x0") // so that it needs gas each time
+					pays := o.pays(first, 10, 36_000)
+					c := &crash{call: call, after: after}
+					fault := func([]string) (bool, bool) { return c.at() }
+					e.proxy.fault.Store(&fault)
+					crashed := e.open(crashingPool{e.db.Pool(), c.at})
+					for range 3 {
+						if got := e.debit(crashed, pays); got.Verdict == ports.Refused {
+							t.Fatalf("call %d: %+v", call, got)
+						}
+						e.chain.Mine(3)
+						_, _ = crashed.Poll(t.Context(), e.cursor)
+					}
+					e.proxy.fault.Store(nil)
+					got := e.settle(e.rail(), pays)
+					spent += 10
+					if got[0].Verdict != ports.Done || e.usdc.Balance(o.address) != 1_000_000-spent {
+						t.Fatalf("call %d, after %t: %+v; the wallet has %d, want %d", call, after, got, e.usdc.Balance(o.address), 1_000_000-spent)
+					}
+					if c.calls < call {
+						break
+					}
 				}
 			}
-			e.chain.Mine(3)
-			_, _ = crashed.Poll(t.Context(), e.cursor)
-			e.debit(crashed, pays)
-			e.proxy.fault.Store(nil)
-			other := e.rail()
-			e.debit(other, pays)
-			e.chain.Mine(3)
-			e.poll(other)
-			spent += 10
-			if got := e.debit(other, pays); got.Verdict != ports.Done || e.usdc.Balance(o.address) != 1_000_000-spent {
-				t.Fatalf("call %d, after %t: %+v; the wallet has %d, want %d", call, after, got, e.usdc.Balance(o.address), 1_000_000-spent)
-			}
-			if c.calls < call {
-				break
-			}
-		}
+			e.wantBalances(1_000_000-spent, spent, o)
+		})
 	}
-	e.wantBalances(1_000_000-spent, spent, o)
 }
 
 func TestWallets_TwoProcessesPayOnce(t *testing.T) {
@@ -194,101 +196,6 @@ func TestWallets_PaymentIsRefusedOnlyOnceItCannotMove(t *testing.T) {
 	}
 }
 
-func TestWallets_OnlyWhatTheOwnerSigned(t *testing.T) {
-	t.Parallel()
-	// Whatever the token takes: nothing is sent of a payload that the owner has not signed, or that is for another contract, recipient,
-	// chain, method, wallet or payment.
-	for _, contract := range []string{"TestAuthorizedToken", "TestPermitToken", "TestTether"} {
-		t.Run(contract, func(t *testing.T) {
-			t.Parallel()
-			e := newWalletEnvIn(t, contract)
-			r := e.rail()
-			o, other := e.newOwner(r), e.newOwner(r)
-			o.deposit(r, 1000)
-			other.deposit(r, 1000)
-			via, err := r.Settlement(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			via.ValidBefore = e.now() + 3600
-			for name, change := range map[string]func(*ports.WalletTransfer){
-				"value": func(t *ports.WalletTransfer) {
-					t.Amount.Minor = 900
-					t.Payload = strings.Replace(t.Payload, `"totalSendingAmount":10`, `"totalSendingAmount":900`, 1)
-				},
-				"time": func(t *ports.WalletTransfer) { t.Payload = strings.Replace(t.Payload, `"validBefore":`, `"validBefore":1`, 1) },
-				"unsigned": func(t *ports.WalletTransfer) {
-					e.evidence.Delete(ports.TransactionKey{Platform: e.platform, ID: t.Transaction})
-				},
-			} {
-				pays := o.pays(r, 10, 3600)
-				before := pays.Payload
-				change(&pays)
-				if pays.Payload != before { // the text is altered where it is stored too
-					stored, _ := e.evidence.Load(ports.TransactionKey{Platform: e.platform, ID: pays.Transaction})
-					altered := stored.(wallet.Authorization)
-					altered.Payload = pays.Payload
-					e.evidence.Store(ports.TransactionKey{Platform: e.platform, ID: pays.Transaction}, altered)
-				}
-				for range 2 {
-					if got := e.debit(r, pays); got.Verdict == ports.Done || got.Accepted {
-						t.Errorf("%s: %+v", name, got)
-					}
-					e.chain.Mine(1)
-				}
-			}
-			for name, change := range map[string]func(*wallet.Settlement){
-				"recipient": func(s *wallet.Settlement) { s.To = other.address },
-				"contract":  func(s *wallet.Settlement) { s.Contract = other.address },
-				"chain":     func(s *wallet.Settlement) { s.ChainID++ },
-				"method": func(s *wallet.Settlement) {
-					s.Method = map[wallet.Method]wallet.Method{wallet.ByTransaction: wallet.ByPermit}[s.Method]
-					if via.Method == wallet.ByAuthorization {
-						s.Method = wallet.ByTransaction
-					}
-				},
-			} {
-				changed := *via
-				change(&changed)
-				id := ident.NewTransaction(e.ids.New, noon)
-				if got := e.debit(r, o.transfer(id, 10, o.payload(id, 10, changed))); got.Verdict != ports.Refused {
-					t.Errorf("%s: %+v", name, got)
-				}
-			}
-			for name, change := range map[string]func(*ports.WalletTransfer){
-				"amount":      func(t *ports.WalletTransfer) { t.Amount.Minor++ },
-				"transaction": func(t *ports.WalletTransfer) { t.Transaction = ident.NewTransaction(e.ids.New, noon) },
-				"wallet":      func(t *ports.WalletTransfer) { t.Wallet = other.id },
-				"no payload":  func(t *ports.WalletTransfer) { t.Payload = "" },
-			} {
-				pays := o.pays(r, 10, 3600)
-				change(&pays)
-				if got := e.debit(r, pays); got.Verdict != ports.Refused {
-					t.Errorf("%s: %+v", name, got)
-				}
-			}
-			e.chain.Mine(3)
-			e.poll(r)
-			e.wantBalances(1000, 0, o)
-		})
-	}
-}
-
-func TestWallets_ChainRefusesAnotherSignature(t *testing.T) {
-	t.Parallel()
-	// The contract takes no signature of another key, for authorisations and for permits.
-	for _, contract := range []string{"TestAuthorizedToken", "TestPermitToken"} {
-		e := newWalletEnvIn(t, contract)
-		r := e.rail()
-		o := e.newOwner(r)
-		o.deposit(r, 1000)
-		e.alter = func(s *wallet.SignedTransfer) { s.R[5]++ }
-		if got := e.debit(r, o.pays(r, 10, 3600)); got.Verdict != ports.Waiting || got.Accepted || !strings.Contains(got.Text, "invalid signature") {
-			t.Errorf("%s: %+v", contract, got)
-		}
-	}
-}
-
 func TestWallets_ReorganisationAfterThePayment(t *testing.T) {
 	t.Parallel()
 	// The block of a payment vanishes after its confirmations: it is sent again, moves once, and stays done. If the tokens are gone by
@@ -371,36 +278,6 @@ func TestWallets_ExportedKeyMovesTokens(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	e.wantTotal(r, 30)
-}
-
-func TestSettlement_FollowsFromTheContract(t *testing.T) {
-	t.Parallel()
-	// How wallets pay follows from what the contract of the token takes, and the test of the connection says it. A permit that is not one
-	// of EIP-2612, and a domain that is not the one that the contract names, are not used. A connection for other currencies is none of
-	// wallets.
-	e := newWalletEnv(t)
-	for contract, want := range map[string]struct {
-		method wallet.Method
-		said   string
-	}{
-		"TestAuthorizedToken": {wallet.ByAuthorization, `authorisations (EIP-3009) for "USD Coin", version "2"`},
-		"TestPermitToken":     {wallet.ByPermit, `permits (EIP-2612) for "Permit Dollar", version "1"`},
-		"TestOddPermitToken":  {wallet.ByTransaction, `transactions of the wallets of "Odd Dollar"`},
-		"TestTether":          {wallet.ByTransaction, "transactions of the wallets"},
-	} {
-		e.usdc = e.chain.DeployContract(contract)
-		e.chain.Mine(1)
-		e.extra["account"] = fmt.Sprint(len(contract)) // another wallet
-		r := e.rail()
-		via, err := r.Settlement(t.Context())
-		if err != nil || via.Method != want.method || via.Contract != e.usdc.Address {
-			t.Errorf("%s: %+v, %v", contract, via, err)
-		}
-	}
-	e.currency = money.USDC
-	if via, err := e.rail().Settlement(t.Context()); err == nil {
-		t.Errorf("%+v", via)
-	}
 }
 
 func TestWallets_PauseHoldsPayments(t *testing.T) {

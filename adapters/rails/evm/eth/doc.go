@@ -1,3 +1,3 @@
-// Package eth has what a wallet needs of the formats of Ethereum: addresses, keys derived from public keys, RLP and
-// the transactions of EIP-1559, and the calls and events of an ERC-20 contract. It does no I/O.
+// Package eth has what a wallet needs of the formats of Ethereum: addresses, keys derived from public keys, and the
+// calls and events of an ERC-20 contract. It does no I/O.
 package eth

@@ -1,0 +1,56 @@
+package evm_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"causeway/adapters/pgembed/pgtest"
+	"causeway/ports"
+)
+
+func TestWalletSteps_LostRecordsPayNothingTwice(t *testing.T) {
+	// The database, and the custody, are those of before a payment that was made: it is not made again, and stays open for a person. One
+	// in a block that was not read yet is found too.
+	for _, read := range []bool{false, true} {
+		t.Run(fmt.Sprint("read ", read), func(t *testing.T) {
+			inCounted(t, func(t *testing.T, e *walletEnv, r *recorded, o *owner) {
+				position := e.queryBlock("SELECT position FROM evm_chains")
+				pays := o.pays(r, 30, 36_000)
+				if got := e.settle(r, pays); got[0].Verdict != ports.Done {
+					t.Fatalf("%+v", got)
+				}
+				e.forget(position)
+				restored := e.rail()
+				if read {
+					e.poll(restored)
+				}
+				for range 3 {
+					if got := e.debit(restored, pays); got.Verdict == ports.Done || got.Accepted || !strings.Contains(got.Text, "no record") {
+						t.Errorf("%+v", got)
+					}
+					e.chain.Mine(3)
+				}
+				e.wantBalances(70, 30, o)
+			})
+		})
+	}
+}
+
+func (e *walletEnv) queryBlock(sql string) (n int64) {
+	e.t.Helper()
+	if err := e.db.Pool().QueryRow(e.t.Context(), sql).Scan(&n); err != nil {
+		e.t.Fatal(err)
+	}
+	return n
+}
+
+// forget takes the records back to a block.
+func (e *walletEnv) forget(position int64) {
+	e.t.Helper()
+	e.keys.nonces.Clear()
+	hash, _ := e.chain.Call("eth_getBlockByNumber", fmt.Sprintf("0x%x", position), false).(map[string]any)["hash"].(string)
+	pgtest.ExecAsSuperuser(e.t, e.url, fmt.Sprintf(`SET session_replication_role = replica; DELETE FROM evm_attempts; DELETE FROM evm_transactions;
+		DELETE FROM evm_wallets; DELETE FROM evm_holdings WHERE currency = 'ETH'; DELETE FROM evm_blocks WHERE number > %d;
+		UPDATE evm_chains SET position = %d, position_hash = '\x%s'`, position, position, strings.TrimPrefix(hash, "0x")))
+}

@@ -1,0 +1,140 @@
+package evm_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"causeway/core/ident"
+	"causeway/core/money"
+	"causeway/core/wallet"
+	"causeway/ports"
+)
+
+func TestWallets_OnlyWhatTheOwnerSigned(t *testing.T) {
+	t.Parallel()
+	// Whatever the token takes: nothing is sent of a payload that the owner has not signed, or that is for another contract, recipient,
+	// chain, method, wallet or payment.
+	for _, contract := range []string{"TestAuthorizedToken", "TestPermitToken", "TestTether"} {
+		t.Run(contract, func(t *testing.T) {
+			t.Parallel()
+			e := newWalletEnvIn(t, contract)
+			r := e.rail()
+			o, other := e.newOwner(r), e.newOwner(r)
+			o.deposit(r, 1000)
+			other.deposit(r, 1000)
+			via, err := r.Settlement(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			via.ValidBefore = e.now() + 3600
+			for name, change := range map[string]func(*ports.WalletTransfer){
+				"value": func(t *ports.WalletTransfer) {
+					t.Amount.Minor = 900
+					t.Payload = strings.Replace(t.Payload, `"totalSendingAmount":10`, `"totalSendingAmount":900`, 1)
+				},
+				"time": func(t *ports.WalletTransfer) {
+					t.Payload = strings.Replace(t.Payload, `"validBefore":`, `"validBefore":1`, 1)
+				},
+				"unsigned": func(t *ports.WalletTransfer) {
+					e.evidence.Delete(ports.TransactionKey{Platform: e.platform, ID: t.Transaction})
+				},
+			} {
+				pays := o.pays(r, 10, 3600)
+				before := pays.Payload
+				change(&pays)
+				if pays.Payload != before { // the text is altered where it is stored too
+					stored, _ := e.evidence.Load(ports.TransactionKey{Platform: e.platform, ID: pays.Transaction})
+					altered := stored.(wallet.Authorization)
+					altered.Payload = pays.Payload
+					e.evidence.Store(ports.TransactionKey{Platform: e.platform, ID: pays.Transaction}, altered)
+				}
+				for range 2 {
+					if got := e.debit(r, pays); got.Verdict == ports.Done || got.Accepted {
+						t.Errorf("%s: %+v", name, got)
+					}
+					e.chain.Mine(1)
+				}
+			}
+			for name, change := range map[string]func(*wallet.Settlement){
+				"recipient": func(s *wallet.Settlement) { s.To = other.address },
+				"contract":  func(s *wallet.Settlement) { s.Contract = other.address },
+				"chain":     func(s *wallet.Settlement) { s.ChainID++ },
+				"method": func(s *wallet.Settlement) {
+					s.Method = map[wallet.Method]wallet.Method{wallet.ByTransaction: wallet.ByPermit}[s.Method]
+					if via.Method == wallet.ByAuthorization {
+						s.Method = wallet.ByTransaction
+					}
+				},
+			} {
+				changed := *via
+				change(&changed)
+				id := ident.NewTransaction(e.ids.New, noon)
+				if got := e.debit(r, o.transfer(id, 10, o.payload(id, 10, changed))); got.Verdict != ports.Refused {
+					t.Errorf("%s: %+v", name, got)
+				}
+			}
+			for name, change := range map[string]func(*ports.WalletTransfer){
+				"amount":      func(t *ports.WalletTransfer) { t.Amount.Minor++ },
+				"transaction": func(t *ports.WalletTransfer) { t.Transaction = ident.NewTransaction(e.ids.New, noon) },
+				"wallet":      func(t *ports.WalletTransfer) { t.Wallet = other.id },
+				"no payload":  func(t *ports.WalletTransfer) { t.Payload = "" },
+			} {
+				pays := o.pays(r, 10, 3600)
+				change(&pays)
+				if got := e.debit(r, pays); got.Verdict != ports.Refused {
+					t.Errorf("%s: %+v", name, got)
+				}
+			}
+			e.chain.Mine(3)
+			e.poll(r)
+			e.wantBalances(1000, 0, o)
+		})
+	}
+}
+
+func TestWallets_ChainRefusesAnotherSignature(t *testing.T) {
+	t.Parallel()
+	// The contract takes no signature of another key, for authorisations and for permits.
+	for _, contract := range []string{"TestAuthorizedToken", "TestPermitToken"} {
+		e := newWalletEnvIn(t, contract)
+		r := e.rail()
+		o := e.newOwner(r)
+		o.deposit(r, 1000)
+		e.alter = func(s *wallet.SignedTransfer) { s.R[5]++ }
+		got := e.debit(r, o.pays(r, 10, 3600))
+		if got.Verdict != ports.Waiting || got.Accepted || !strings.Contains(got.Text, "invalid signature") {
+			t.Errorf("%s: %+v", contract, got)
+		}
+	}
+}
+
+func TestSettlement_FollowsFromTheContract(t *testing.T) {
+	t.Parallel()
+	// How wallets pay follows from what the contract of the token takes, and the test of the connection says it. A permit that is not one
+	// of EIP-2612, and a domain that is not the one that the contract names, are not used. A connection for other currencies is none of
+	// wallets.
+	e := newWalletEnv(t)
+	for contract, want := range map[string]struct {
+		method wallet.Method
+		said   string
+	}{
+		"TestAuthorizedToken": {wallet.ByAuthorization, `authorisations (EIP-3009) for "USD Coin", version "2"`},
+		"TestPermitToken":     {wallet.ByPermit, `permits (EIP-2612) for "Permit Dollar", version "1"`},
+		"TestOddPermitToken":  {wallet.ByTransaction, `transactions of the wallets of "Odd Dollar"`},
+		"TestTether":          {wallet.ByTransaction, "transactions of the wallets"},
+	} {
+		e.usdc = e.chain.DeployContract(contract)
+		e.chain.Mine(1)
+		e.extra["account"] = fmt.Sprint(len(contract)) // another wallet
+		r := e.rail()
+		via, err := r.Settlement(t.Context())
+		if err != nil || via.Method != want.method || via.Contract != e.usdc.Address {
+			t.Errorf("%s: %+v, %v", contract, via, err)
+		}
+	}
+	e.currency = money.USDC
+	if via, err := e.rail().Settlement(t.Context()); err == nil {
+		t.Errorf("%+v", via)
+	}
+}
