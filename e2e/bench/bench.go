@@ -78,7 +78,7 @@ func (b *bench) measureAll(ctx context.Context) {
 	b.runParts(ctx, []part{
 		{"ramps half", b.measureRamps},
 		{"alone", b.measureAlone},
-		{"payouts agents transfers-out transfers-in concurrency", b.measureOtherLoads},
+		{"payouts agents wallets transfers-out transfers-in concurrency", b.measureOtherLoads},
 		{"hot", b.compareOneAccount},
 		{"agents", b.compareAgents},
 		{"agent-hot", b.measureAgentLimit},
@@ -179,7 +179,8 @@ func (b *bench) prepare(ctx context.Context) {
 // warmUp lets the service prepare its statements and Postgres analyze its tables.
 func (b *bench) warmUp(ctx context.Context) {
 	kinds := map[string]kind{"quotes": unpaidQuotes, "payouts": payouts, "hot": payouts,
-		"transfers-out": transfersOut, "transfers-in": transfersIn, "agents": agentPayouts, "agent-hot": agentTransfersOut}
+		"transfers-out": transfersOut, "transfers-in": transfersIn, "agents": agentPayouts, "agent-hot": agentTransfersOut,
+		"wallets": walletPayouts}
 	p := phase{name: "warm-up", inFlight: b.inFlight, kind: cmp.Or(kinds[b.part], ramps), duration: 4 * time.Second}
 	b.runPhase(ctx, p)
 	b.meter.execIn(ctx, b.meter.database, "ANALYZE")

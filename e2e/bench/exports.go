@@ -18,6 +18,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"causeway/adapters/apiclient"
+	"causeway/core/money"
 	"causeway/e2e/kit"
 )
 
@@ -82,7 +83,7 @@ func (p *pastMonth) measureStatements(ctx context.Context) {
 	const movements = 1_000
 	logf("paying %d times into one account", movements)
 	owner := p.full.create(ctx, "/customers", kit.CustomerBody())
-	account, _ := p.full.usdAccount(ctx, owner)
+	account, _ := p.full.account(ctx, owner, money.USD)
 	forEach(ctx, movements, func(ctx context.Context, i int) { p.full.fund(ctx, account, int64(100+i)) })
 	complete := map[string]func(file []byte) bool{
 		"html": func(file []byte) bool { return bytes.Count(file, []byte("<tr")) > movements },

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"causeway/adapters/apiclient"
+	"causeway/core/money"
 )
 
 // checkAfterwards waits for the last webhooks, and checks that the load has broken nothing.
@@ -45,7 +46,8 @@ func (b *bench) awaitWebhooks(ctx context.Context) {
 	late := fmt.Errorf("not all webhooks were received within %s", timeout)
 	drain, cancel := context.WithTimeoutCause(ctx, timeout, late)
 	defer cancel()
-	outgoing := b.done[ramps] + b.done[payouts] + b.done[transfersOut] + b.done[agentPayouts] + b.done[agentTransfersOut]
+	outgoing := b.done[ramps] + b.done[payouts] + b.done[transfersOut] + b.done[agentPayouts] + b.done[agentTransfersOut] +
+		b.done[walletPayouts]
 	want := map[string]int64{
 		"OUTGOING_PAYMENT.PENDING":    outgoing + b.done[unpaidQuotes],
 		"OUTGOING_PAYMENT.PROCESSING": outgoing,
@@ -94,6 +96,7 @@ func (b *bench) checkTransactions(ctx context.Context) (completed int64) {
 		            WHEN agent_id IS NOT NULL THEN CASE WHEN quote_id IS NULL THEN 'Transfers out by agents' ELSE 'Payouts by agents' END
 		            WHEN direction = 'OUTGOING' AND quote_id IS NULL THEN 'Transfers out'
 		            WHEN direction = 'OUTGOING' AND source_internal IS NULL THEN 'Ramps'
+		            WHEN direction = 'OUTGOING' AND starts_with(source_account, 'wallets/') THEN 'Payouts from embedded wallets'
 		            WHEN direction = 'OUTGOING' THEN 'Payouts'
 		            WHEN source_external IS NULL THEN 'Deposits'
 		            ELSE 'Transfers in' END AS kind, count(*)
@@ -111,10 +114,16 @@ func (b *bench) checkTransactions(ctx context.Context) (completed int64) {
 
 // checkAccountBalances compares every funded account with what was paid in and out.
 func (b *bench) checkAccountBalances(ctx context.Context) {
-	forEach(ctx, int(b.done[deposits]), func(ctx context.Context, i int) {
+	forEach(ctx, min(int(b.done[deposits]), b.customerCount), func(ctx context.Context, i int) {
 		c := b.customers[i]
-		if _, got := b.platform.usdAccount(ctx, c.id); got != fundingAmount+c.netMoved.Load() {
+		if _, got := b.platform.account(ctx, c.id, money.USD); got != fundingAmount+c.netMoved.Load() {
 			failf("the balance of %s is %d cents; want %d", c.accountID, got, fundingAmount+c.netMoved.Load())
+		}
+		if c.embeddedID == "" {
+			return
+		}
+		if _, got := b.platform.account(ctx, c.id, money.USDB); got != fundingAmount-c.walletPaid.Load() {
+			failf("the balance of the wallet %s is %d; want %d", c.embeddedID, got, fundingAmount-c.walletPaid.Load())
 		}
 	})
 }

@@ -64,12 +64,21 @@ func (b *bench) measureOtherLoads(ctx context.Context) {
 		{part: "payouts", kind: payouts, inFlight: b.inFlight, duration: b.long() / 2, goal: goalPaymentRatio},
 		{part: "payouts", kind: payouts, inFlight: lowConcurrency, duration: b.long() / 4},
 		{part: "agents", kind: agentPayouts, inFlight: b.inFlight, duration: b.long() / 2, goal: goalPaymentRatio},
+		{part: "wallets", kind: walletPayouts, inFlight: b.inFlight, duration: b.long() / 2, goal: goalPaymentRatio},
 		{part: "transfers-out", kind: transfersOut, inFlight: b.inFlight, duration: b.long() / 2, goal: goalTransferRatio},
 		{part: "transfers-in", kind: transfersIn, inFlight: b.inFlight, duration: b.long() / 2, goal: goalTransferRatio},
 		{part: "concurrency", kind: ramps, inFlight: lowConcurrency, duration: b.brief(), goal: goalFewInFlight},
 		{part: "concurrency", kind: ramps, inFlight: 256, duration: b.brief()},
 	}
 	b.measureLoads(ctx, slices.DeleteFunc(loads, func(p phase) bool { return !b.includes(p.part) }))
+	if b.includes("wallets") {
+		one := phase{part: "wallets", name: "payouts from embedded wallets alone", kind: walletPayouts, inFlight: 1, warmUp: time.Second,
+			duration: b.brief()}
+		each := b.countStatements(ctx, func() measurement { return b.runPhase(ctx, one) }).cost.each
+		b.report.add(mainFigure, "Statements of a payout from an embedded wallet, one at a time, without `BEGIN` and `COMMIT`",
+			ratio(each[statementCalls]))
+		b.report.add(mainFigure, "Commits of one", ratio(each[commits]))
+	}
 }
 
 // measureLoads measures loads between two runs of pgbench. Each has a row in the report.

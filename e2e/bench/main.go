@@ -37,7 +37,7 @@ type options struct {
 
 // partNames are the values of --only.
 var partNames = []string{"start", "rails", "ramps", "alone", "concurrency", "half", "rail", "platforms", "quotes", "payouts",
-	"transfers-out", "transfers-in", "hot", "agents", "agent-hot", "exports", "standby", "customers", "beside", "check", "proof",
+	"transfers-out", "transfers-in", "hot", "agents", "agent-hot", "wallets", "exports", "standby", "customers", "beside", "check", "proof",
 	"reconciliation", "statements", "exchange", "months", "books", "large-ledger", "console"}
 
 // parse reads the flags and writes help to usage.
@@ -89,7 +89,7 @@ func (o options) includes(parts ...string) bool {
 }
 
 func (o options) needsFundedAccounts() bool {
-	return o.includes("payouts", "transfers-out", "transfers-in", "hot") || o.needsAgents()
+	return o.includes("payouts", "transfers-out", "transfers-in", "hot", "wallets") || o.needsAgents()
 }
 
 func (o options) needsAgents() bool { return o.includes("agents", "agent-hot") }

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"fmt"
@@ -30,15 +31,20 @@ const (
 
 	agentPayouts      kind = "Payouts by agents"
 	agentTransfersOut kind = "Transfers out by agents"
+	walletPayouts     kind = "Payouts from embedded wallets"
 )
 
 // rampAmount is what each ramp, payout and transfer sends, in cents.
 const rampAmount = 10050
 
+// walletAmount is what each payout from an embedded wallet sends, in millionths of a USDB.
+const walletAmount = rampAmount * 1000
+
 // work is how each kind is done: a quote if it has a source, and a request that moves the money.
 var work = map[kind]struct {
 	source   func(*customer) string // of the quote
 	request  string                 // as the report names it
+	amount   int64                  // that the quote sends; rampAmount if it is 0
 	netMoved int64                  // cents, into the customer's account
 	byAgent  bool                   // the agent of the customer makes the requests
 	pay      payment
@@ -55,6 +61,7 @@ var work = map[kind]struct {
 	}},
 	agentPayouts: {source: accountOf, request: "`POST /agents/me/quotes/{id}/execute`", netMoved: -rampAmount,
 		byAgent: true, pay: execute},
+	walletPayouts:     {source: walletOf, request: "`POST /quotes/{id}/execute`", amount: walletAmount, pay: executeSigned},
 	agentTransfersOut: {request: "`POST /agents/me/transfer-out`", netMoved: -rampAmount, byAgent: true, pay: transferOut},
 }
 
@@ -63,6 +70,15 @@ type payment func(w *worker, c *customer, quote []byte) []byte
 
 func execute(w *worker, _ *customer, quote []byte) []byte {
 	return w.post("/quotes/Quote:"+member(quote, `"id":"Quote:`)+"/execute", 200, "")
+}
+
+// executeSigned executes a quote from an embedded wallet, with the signature of its owner that sandboxes take.
+func executeSigned(w *worker, c *customer, quote []byte) []byte {
+	w.walletSignature = "sandbox-valid-signature"
+	defer func() { w.walletSignature = "" }()
+	response := execute(w, c, quote)
+	c.walletPaid.Add(walletAmount)
+	return response
 }
 
 const transferBody = `{"source":{"accountId":%q},"destination":{"accountId":%q},"amount":%d}`
@@ -82,6 +98,10 @@ func fundsOf(c *customer) string { return fmt.Sprintf(`{"customerId":%q,"currenc
 
 func accountOf(c *customer) string {
 	return fmt.Sprintf(`{"accountId":%q,"customerId":%q}`, c.accountID, c.id)
+}
+
+func walletOf(c *customer) string {
+	return fmt.Sprintf(`{"accountId":%q,"customerId":%q}`, c.embeddedID, c.id)
 }
 
 // worker does one piece of work after the other on one connection.
@@ -111,7 +131,7 @@ func (w *worker) do(ctx context.Context, k kind, due time.Time) stepTimes {
 	var transaction string
 	if how.source != nil {
 		quote = w.post("/quotes", 201, `{"source":%s,"destination":{"destinationType":"ACCOUNT","accountId":%q},`+
-			`"lockedCurrencySide":"SENDING","lockedCurrencyAmount":%d}`, how.source(c), c.walletID, rampAmount)
+			`"lockedCurrencySide":"SENDING","lockedCurrencyAmount":%d}`, how.source(c), c.walletID, cmp.Or(how.amount, rampAmount))
 		s.quoted = time.Now()
 		transaction = member(quote, `"transactionId":"Transaction:`)
 	}
@@ -158,6 +178,7 @@ type connection struct {
 	header          string // of every request
 	caller          caller // of the next requests
 	idempotencyKeys bool
+	walletSignature string // of the next request; empty for none
 	request, body   bytes.Buffer
 }
 
@@ -193,6 +214,9 @@ func (c *connection) send(path, format string, values ...any) (status int, respo
 	c.request.WriteString("POST " + basePath + c.caller.prefix + path + c.header + c.caller.authorization + "\r\n")
 	if c.idempotencyKeys {
 		c.request.WriteString("Idempotency-Key: " + uuid.NewString() + "\r\n")
+	}
+	if c.walletSignature != "" {
+		c.request.WriteString("Service-Wallet-Signature: " + c.walletSignature + "\r\n")
 	}
 	fmt.Fprintf(&c.request, "Content-Length: %d\r\n\r\n%s", len(body), body)
 	must(c.Write(c.request.Bytes()))

@@ -15,6 +15,7 @@ import (
 	"causeway/adapters/ids"
 	"causeway/adapters/postgres"
 	"causeway/core/ident"
+	"causeway/core/money"
 	"causeway/e2e/kit"
 	"causeway/ledger"
 )
@@ -144,6 +145,9 @@ type customer struct {
 	accountID, bankID string       // its account in dollars here, and its bank account
 	netMoved          atomic.Int64 // cents, by payouts and transfers
 
+	embeddedID string       // its account in USDB, an embedded wallet
+	walletPaid atomic.Int64 // millionths of a USDB, by payouts
+
 	agentID string // its agent, if payments need one
 	agent   caller
 }
@@ -188,11 +192,18 @@ func (b *bench) createCustomers(ctx context.Context) {
 		return
 	}
 	b.done[deposits] = int64(b.customerCount)
+	if b.includes("wallets") {
+		b.done[deposits] *= 2
+	}
 	forEach(ctx, b.customerCount, func(ctx context.Context, i int) {
 		c := b.customers[i]
 		c.bankID = p.create(ctx, "/customers/external-accounts", kit.USAccountBody(c.id, "555"))
-		c.accountID, _ = p.usdAccount(ctx, c.id)
+		c.accountID, _ = p.account(ctx, c.id, money.USD)
 		p.fund(ctx, c.accountID, fundingAmount)
+		if b.includes("wallets") {
+			c.embeddedID, _ = p.account(ctx, c.id, money.USDB)
+			p.fund(ctx, c.embeddedID, fundingAmount)
+		}
 		if b.needsAgents() {
 			b.createAgent(ctx, c, i)
 		}
@@ -220,17 +231,17 @@ func (p platform) fund(ctx context.Context, accountID string, cents int64) {
 	check(p.Call(ctx, "POST", "/sandbox/internal-accounts/"+accountID+"/fund", kit.Object{"amount": cents}, nil))
 }
 
-// usdAccount returns the account of a customer in dollars, and its balance.
-func (p platform) usdAccount(ctx context.Context, customerID string) (id string, cents int64) {
+// account returns the account of a customer in a currency, and its balance.
+func (p platform) account(ctx context.Context, customerID string, currency money.Currency) (id string, minor int64) {
 	var page struct {
 		Data []struct {
 			ID      string
 			Balance struct{ Amount int64 }
 		}
 	}
-	check(p.Call(ctx, "GET", "/customers/internal-accounts?currency=USD&customerId="+customerID, nil, &page))
+	check(p.Call(ctx, "GET", "/customers/internal-accounts?currency="+string(currency)+"&customerId="+customerID, nil, &page))
 	if len(page.Data) != 1 {
-		failf("%s has %d accounts in dollars", customerID, len(page.Data))
+		failf("%s has %d accounts in %s", customerID, len(page.Data), currency)
 	}
 	return page.Data[0].ID, page.Data[0].Balance.Amount
 }
