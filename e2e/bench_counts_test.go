@@ -17,7 +17,7 @@ type databaseCounts struct {
 
 func newDatabaseCounts(b *testing.B, envs ...*testEnv) databaseCounts {
 	b.Helper()
-	const counted = `SELECT (current_setting('shared_preload_libraries') LIKE '%pg_stat_statements%')::int`
+	const counted = `SELECT count(*) FROM pg_settings WHERE name = 'pg_stat_statements.track'`
 	c := databaseCounts{envs: envs, statements: envs[0].queryInt(counted) == 1}
 	for _, e := range envs {
 		if c.statements {

@@ -41,8 +41,8 @@ type fakeService struct {
 
 // fakeAccount is an internal account.
 type fakeAccount struct {
-	ID, CustomerID string
-	Balance        struct{ Amount int64 }
+	ID, CustomerID, Currency string
+	Balance                  struct{ Amount int64 }
 }
 
 // fakeAgent is an agent, whose number is in its id, its device code and its token.
@@ -156,12 +156,18 @@ func (f *fakeService) respond(path string, r *http.Request, agent *fakeAgent) (s
 	case path == "/webhook-secrets":
 		return http.StatusCreated, `{"secret":"whsec_c2VjcmV0"}`
 	case path == "/customers":
-		f.accounts = append(f.accounts, fakeAccount{ID: "InternalAccount:" + transaction, CustomerID: "Transaction:" + transaction})
+		for _, currency := range []string{"USD", "USDB"} {
+			f.accounts = append(f.accounts, fakeAccount{ID: "InternalAccount:" + currency + transaction, CustomerID: "Transaction:" + transaction,
+				Currency: currency})
+		}
 		return http.StatusCreated, created
 	case path == "/customers/external-accounts":
 		return http.StatusCreated, created
 	case path == "/customers/internal-accounts":
-		i := slices.IndexFunc(f.accounts, func(a fakeAccount) bool { return a.CustomerID == r.URL.Query().Get("customerId") })
+		query := r.URL.Query()
+		i := slices.IndexFunc(f.accounts, func(a fakeAccount) bool {
+			return a.CustomerID == query.Get("customerId") && a.Currency == query.Get("currency")
+		})
 		text, _ := json.Marshal(map[string]any{"data": f.accounts[i : i+1]})
 		return http.StatusOK, string(text)
 	case funding:
@@ -183,6 +189,9 @@ func (f *fakeService) respond(path string, r *http.Request, agent *fakeAgent) (s
 	case executing:
 		f.send("OUTGOING_PAYMENT.PROCESSING", executed)
 		f.send(f.finalEvent, executed)
+		if r.Header.Get("Service-Wallet-Signature") != "" {
+			return f.changeBalance(f.payers[executed], -walletAmount, http.StatusOK), `{}`
+		}
 		return f.changeBalance(f.payers[executed], -rampAmount, http.StatusOK), `{}`
 	case path == "/transfer-out":
 		f.send("OUTGOING_PAYMENT.COMPLETED", transaction)

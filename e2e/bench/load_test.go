@@ -30,7 +30,7 @@ func TestRunWorkers_EachKind(t *testing.T) {
 		b, service := newFakeBench(t, 7, "", func(f *fakeService) { f.deliverBeforeResponse = early })
 		b.idempotencyKeys = true
 		for kind, n := range map[kind]int64{ramps: 40, unpaidQuotes: 30, payouts: 50, transfersOut: 60, transfersIn: 70, agentPayouts: 20,
-			agentTransfersOut: 10} {
+			agentTransfersOut: 10, walletPayouts: 15} {
 			all, err := b.runWorkers(t.Context(), phase{inFlight: 4, kind: kind}, limitedTo(n))
 			if err != nil || len(all) != int(n) {
 				t.Fatalf("%s: %d pieces of work, %v", kind, len(all), err)
@@ -45,17 +45,17 @@ func TestRunWorkers_EachKind(t *testing.T) {
 		}
 		service.sending.Wait()
 
-		wantRequests := map[string]int{"/quotes": 120, "/sandbox/send": 40, "execute": 70, "/transfer-out": 60, "/transfer-in": 70,
+		wantRequests := map[string]int{"/quotes": 135, "/sandbox/send": 40, "execute": 85, "/transfer-out": 60, "/transfer-in": 70,
 			"/agents/me/quotes": 20, "/agents/me/transfer-out": 10, "/agents": 7, "redeem": 7, "/webhook-secrets": 1, "/config": 1, "/customers": 7,
-			"/customers/external-accounts": 14, "/customers/internal-accounts": 7, "fund": 7}
+			"/customers/external-accounts": 14, "/customers/internal-accounts": 14, "fund": 14}
 		if !maps.Equal(service.requests, wantRequests) {
 			t.Errorf("the service received %v; want %v", service.requests, wantRequests)
 		}
-		if len(service.keys) != 390+1 { // and none, of the customers
-			t.Errorf("%d idempotency keys for 390 requests", len(service.keys)-1)
+		if len(service.keys) != 420+1 { // and none, of the customers
+			t.Errorf("%d idempotency keys for 420 requests", len(service.keys)-1)
 		}
-		wantEvents := map[string]int64{"OUTGOING_PAYMENT.PENDING": 140, "OUTGOING_PAYMENT.PROCESSING": 110,
-			"OUTGOING_PAYMENT.COMPLETED": 180, "INCOMING_PAYMENT.COMPLETED": 77, "INTERNAL_ACCOUNT.BALANCE_UPDATED": 217}
+		wantEvents := map[string]int64{"OUTGOING_PAYMENT.PENDING": 155, "OUTGOING_PAYMENT.PROCESSING": 125,
+			"OUTGOING_PAYMENT.COMPLETED": 195, "INCOMING_PAYMENT.COMPLETED": 84, "INTERNAL_ACCOUNT.BALANCE_UPDATED": 239}
 		if got := b.receiver.eventCounts(); !maps.Equal(got, wantEvents) {
 			t.Errorf("webhooks %v; want %v", got, wantEvents)
 		}
