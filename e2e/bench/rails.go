@@ -49,8 +49,8 @@ func (b *bench) measureUMA(ctx context.Context) {
 	if m["payments/s"] <= 0 {
 		failf("the benchmark of UMA has measured nothing")
 	}
-	b.report.add(railsOfProduction, fmt.Sprintf("A payment is made between two installations by UMA: %.1f statements and %.1f commits of both, "+
-		"%.0f a second", m["statements/payment"], m["commits/payment"], m["payments/s"]), seconds(1/m["payments/s"]))
+	b.report.add(railsOfProduction, fmt.Sprintf("A payment is made between two installations by UMA: %.1f statements and %.1f commits "+
+		"of both, %.0f a second", m["statements/payment"], m["commits/payment"], m["payments/s"]), seconds(1/m["payments/s"]))
 }
 
 // countedBenchmark runs a benchmark on a server of its own, which counts statements.

@@ -105,8 +105,7 @@ func (r *Rail) signDebit(ctx context.Context, p ident.Platform, subject uuid.UUI
 }
 
 // errOtherNonce is the error for a transfer that was signed with another nonce before, which something else has used.
-var errOtherNonce = errors.New("the nonce that the transfer was signed with is used: it can no longer be sent, and fails at the end of its " +
-	"time")
+var errOtherNonce = errors.New("the nonce that the transfer was signed with is used: it cannot be sent, and fails at the end of its time")
 
 // codeExpired is the code of a transfer that the chain has not taken in time.
 const codeExpired = "AUTHORIZATION_EXPIRED"
