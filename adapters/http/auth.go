@@ -16,7 +16,7 @@ import (
 )
 
 // Authenticator returns the principal of credentials, or UNAUTHORIZED. It is called for
-// every request, so that a deleted token stops working at once.
+// every request, so that a deleted token stops working.
 type Authenticator interface {
 	Authenticate(ctx context.Context, clientID, secret string) (platform.Principal, error)
 }

@@ -98,8 +98,9 @@ func (u *Unit) LockPersonByEmail(ctx context.Context, email string) (person.Pers
 	return personByEmail(ctx, u.db, u.query, email, "FOR UPDATE")
 }
 
-// UpdatePerson uses the primary key.
+// UpdatePerson uses the primary key. If the person is disabled, the unit of work ends when no process uses their tokens any more.
 func (u *Unit) UpdatePerson(ctx context.Context, p person.Person) error {
+	u.revokes = u.revokes || p.Status == person.Disabled
 	return writeNow(ctx, u, updatePerson, p, person.NotFound(p.Email))
 }
 

@@ -131,6 +131,7 @@ func (u *Unit) UpdatePlatform(ctx context.Context, p platform.Platform) error {
 
 // ClosePlatform uses the primary keys. An event that another unit of work is adding stays in the queue until it is given up.
 func (u *Unit) ClosePlatform(ctx context.Context, p platform.Platform) error {
+	u.revokes = true
 	if err := writeNow(ctx, u, closePlatform, p, platformNotFound(p.ID)); err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ var (
 )
 
 // readTokens uses token_client_id_unique and the primary keys of platforms and people. It
-// runs for every request, in batches. A person who is disabled has no tokens.
+// runs for requests, in batches. A person who is disabled has no tokens. What takes a row away from it sets Unit.revokes.
 var readTokens = `SELECT ` + tokens.Names("t") +
 	`, p.environment FROM tokens t JOIN platforms p ON p.id = t.platform_id
 	WHERE t.client_id = ANY($1) AND p.closed_at IS NULL AND NOT EXISTS (SELECT FROM people h WHERE h.id = t.person_id AND h.status = 'DISABLED')`
@@ -74,8 +74,9 @@ func (u *Unit) LockTokens(ctx context.Context, p ident.Platform) ([]platform.Tok
 	return selectRows(ctx, u.db, u.query, tokens, `WHERE platform_id = $1 ORDER BY id FOR UPDATE`, p)
 }
 
-// DeleteToken uses the primary key.
+// DeleteToken uses the primary key. The unit of work ends when no process uses the token any more.
 func (u *Unit) DeleteToken(ctx context.Context, p ident.Platform, id ident.Token) error {
+	u.revokes = true
 	return u.execOne(ctx, platform.TokenNotFound(id), `DELETE FROM tokens WHERE platform_id = $1 AND id = $2`, p, id)
 }
 

@@ -55,6 +55,38 @@ func TestTokensByClientID_AcrossPlatforms(t *testing.T) {
 	}
 }
 
+func TestUnit_TakingTokensAwayWaits(t *testing.T) {
+	t.Parallel()
+	// A unit of work that takes tokens away ends when what processes have read of them before is used no more.
+	c := newEnv(t)
+	token, _ := newToken(t, c.platform, "ours", platform.Permissions...)
+	ana := newPerson(t, "ana@example.com")
+	closed := c.otherPlatform
+	closed.ClosedAt, closed.Successor = noon, c.platform.ID
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
+		return errors.Join(tx.CreateToken(ctx, token), tx.CreatePerson(ctx, ana))
+	})
+	for _, step := range []struct {
+		name string
+		do   func(context.Context, *postgres.Unit) error
+	}{
+		{"disable a person", func(ctx context.Context, tx *postgres.Unit) error { return tx.UpdatePerson(ctx, ana.Disable(noon)) }},
+		{"delete a token", func(ctx context.Context, tx *postgres.Unit) error {
+			return tx.DeleteToken(ctx, token.Platform, token.ID)
+		}},
+		{"close a platform", func(ctx context.Context, tx *postgres.Unit) error { return tx.ClosePlatform(ctx, closed) }},
+	} {
+		var worked time.Time
+		c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
+			defer func() { worked = time.Now() }()
+			return step.do(ctx, tx)
+		})
+		if waited := time.Since(worked); waited < platform.TokenKept {
+			t.Errorf("%s: ended after %s", step.name, waited)
+		}
+	}
+}
+
 func TestTokens_Filters(t *testing.T) {
 	t.Parallel()
 	// Filters apply to the list and its total; both bounds of an interval are tested.

@@ -13,6 +13,7 @@ import (
 	"causeway/adapters/postgres/ledgerdb"
 	"causeway/adapters/postgres/storage"
 	"causeway/core/ident"
+	"causeway/core/platform"
 	"causeway/ledger"
 	"causeway/ports"
 )
@@ -30,6 +31,7 @@ type Unit struct {
 	requests []*ports.IdempotentRequest // whose responses are stored with the commit
 	started  bool
 	emits    []ident.Platform // of events
+	revokes  bool             // tokens, which processes may have read
 }
 
 const maxAttempts = 4
@@ -56,6 +58,11 @@ func (db *DB) tryOnce(ctx context.Context, postFirst bool, fn func(context.Conte
 		return err
 	}
 	u := &Unit{db: db, pooled: pooled, conn: pooled.Conn(), pending: &pgx.Batch{}}
+	defer func() {
+		if err == nil && u.revokes {
+			_ = pause(ctx, platform.TokenKept) // it is committed, also if the caller does not wait
+		}
+	}()
 	defer func() {
 		err = u.replayOnConflict(ctx, errors.Join(err, u.release()))
 	}()

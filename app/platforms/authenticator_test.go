@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -134,6 +136,48 @@ func TestAuthenticator_SharesConcurrentLookups(t *testing.T) {
 			t.Errorf("a lookup named %q", clientIDs)
 		}
 	}
+}
+
+func TestAuthenticator_KeepsTokens(t *testing.T) {
+	t.Parallel()
+	// A token is read once for as long as a deletion waits, counted from the beginning of the read, and also then a wrong secret is
+	// refused. A client id that is not found is looked up each time: its token may be created at any time.
+	synctest.Test(t, func(t *testing.T) {
+		tokens := newFakeTokens()
+		clientID, secret := tokens.add(t, 1)
+		authenticator := platforms.NewAuthenticator(tokens)
+		authenticate := func(clientID, secret string) error {
+			_, err := authenticator.Authenticate(t.Context(), clientID, secret)
+			return err
+		}
+		go func() {
+			time.Sleep(platform.TokenKept / 2) // the read takes so long
+			close(tokens.release)
+		}()
+		if err := authenticate(clientID, secret); err != nil {
+			t.Fatal(err)
+		}
+
+		delete(tokens.tokens, clientID)
+		time.Sleep(platform.TokenKept/2 - 1)
+		if err := authenticate(clientID, secret); err != nil {
+			t.Errorf("a token that was just read: %v", err)
+		}
+		if err := authenticate(clientID, "wrong"); !fault.Is(err, fault.Unauthorized) {
+			t.Errorf("a wrong secret: %v", err)
+		}
+		if len(tokens.requests) != 1 {
+			t.Errorf("looked up %q", tokens.requests)
+		}
+		time.Sleep(1)
+		if err := authenticate(clientID, secret); !fault.Is(err, fault.Unauthorized) {
+			t.Errorf("a token that was deleted so long ago: %v", err)
+		}
+		clientID, secret = tokens.add(t, 1)
+		if err := authenticate(clientID, secret); err != nil {
+			t.Errorf("a token that is new: %v", err)
+		}
+	})
 }
 
 func TestAuthenticator_LookupErrorIsNotUnauthorized(t *testing.T) {

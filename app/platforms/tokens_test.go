@@ -53,21 +53,28 @@ func TestService_TokenSecretIsReturnedOnce(t *testing.T) {
 
 func TestService_DeleteToken(t *testing.T) {
 	t.Parallel()
-	// A token may delete itself and stops working at once. The last token with MANAGE cannot
-	// be deleted.
+	// A token may delete itself. When it is deleted, no process accepts it any more, though some have used it just before. The last
+	// token with MANAGE cannot be deleted.
 	env := newEnv(t)
-	authenticator := platforms.NewAuthenticator(env.Store)
+	authenticator, other := platforms.NewAuthenticator(env.Store), platforms.NewAuthenticator(env.Store)
 	second, err := env.platforms.CreateToken(t.Context(), env.admin.Platform, env.admin.Token, nil, "second",
 		[]platform.Permission{platform.Manage})
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, process := range []*platforms.Authenticator{authenticator, other} {
+		if _, err := process.Authenticate(t.Context(), second.Token.ClientID, second.Secret); err != nil {
+			t.Errorf("before: %v", err)
+		}
+	}
 
 	if err := env.platforms.DeleteToken(t.Context(), env.created.Platform.ID, second.Token.ID); err != nil {
 		t.Errorf("deleting itself: %v", err)
 	}
-	if _, err := authenticator.Authenticate(t.Context(), second.Token.ClientID, second.Secret); !fault.Is(err, fault.Unauthorized) {
-		t.Errorf("the deleted token: %v", err)
+	for _, process := range []*platforms.Authenticator{authenticator, other} {
+		if _, err := process.Authenticate(t.Context(), second.Token.ClientID, second.Secret); !fault.Is(err, fault.Unauthorized) {
+			t.Errorf("the deleted token: %v", err)
+		}
 	}
 	if err := env.platforms.DeleteToken(t.Context(), env.admin.Platform, env.admin.Token); !fault.Is(err, fault.Conflict) {
 		t.Errorf("the last token with MANAGE: %v", err)

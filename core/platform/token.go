@@ -30,6 +30,10 @@ type Token struct {
 	UpdatedAt  time.Time
 }
 
+// TokenKept is how long a process may use a token without reading it again. Who takes a token away, or closes its platform, or
+// disables its person, is answered only when so much time has passed since the commit: then no process accepts the token.
+const TokenKept = 250 * time.Millisecond
+
 // NewToken returns a token, made of 16 random bytes for its client id and 32 for its secret,
 // and the secret in hexadecimal.
 func NewToken(id ident.Token, p ident.Platform, name string, permissions []Permission, clientID [16]byte, secret [32]byte,
