@@ -75,6 +75,18 @@ type QueuedWebhook struct {
 	HasSuccessor bool
 }
 
+// CommittedWebhook is an event that was just committed in this process, with what its unit of work saw when it queued the event. It is
+// one to send at once, without a read, by whom that shows that no earlier event of its subject is to be sent first. Without that the
+// queue returns it.
+type CommittedWebhook struct {
+	QueuedWebhook // Blocked is true if any event of its subject is in the backlog
+	// Previous is the number of the last event of its subject that was in the queue, and not in the backlog; 0 if none was.
+	Previous int64
+	Endpoint Endpoint
+	// Since is a time before the commit, on the machine clock.
+	Since time.Time
+}
+
 // WebhookFetch selects due events of one platform.
 type WebhookFetch struct {
 	Platform ident.Platform

@@ -16,7 +16,6 @@ import (
 	"causeway/adapters/postgres/ledgerdb"
 	"causeway/adapters/postgres/sealed"
 	"causeway/adapters/postgres/storage"
-	"causeway/core/ident"
 	"causeway/core/platform"
 	"causeway/ports"
 )
@@ -60,8 +59,9 @@ type Options struct {
 	// TxOf returns what capabilities are given as their unit of work: the Unit, with methods that main adds. If it is
 	// nil, they are given the Unit.
 	TxOf func(*Unit) any
-	// Emitted is called after each commit that emitted events, with their platforms; it may be nil. It must not block.
-	Emitted func(of []ident.Platform)
+	// Emitted is called after each commit that emitted events, with those that are to be sent to an endpoint, in their order; it may be
+	// nil. It must not block.
+	Emitted func(queued []ports.CommittedWebhook)
 	// LostCommits is called with the number of commits that another database is found to lack; it may be nil. It must not block.
 	LostCommits func(lost int)
 	// Panicked is called with the panic of a goroutine that watches the servers, and goes on; it may be nil.
@@ -87,7 +87,7 @@ type DB struct {
 	clock       ports.Clock
 	clockOffset *atomic.Int64 // last measured, in nanoseconds; zero before the first measurement
 	txOf        func(*Unit) any
-	emitted     func(of []ident.Platform)
+	emitted     func(queued []ports.CommittedWebhook)
 	platformOf  func(context.Context) string
 	// sessionSettings are those of the connections of pool.
 	sessionSettings map[string]string

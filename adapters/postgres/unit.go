@@ -12,7 +12,6 @@ import (
 
 	"causeway/adapters/postgres/ledgerdb"
 	"causeway/adapters/postgres/storage"
-	"causeway/core/ident"
 	"causeway/core/platform"
 	"causeway/ledger"
 	"causeway/ports"
@@ -30,8 +29,9 @@ type Unit struct {
 	postings []ledger.Posting
 	requests []*ports.IdempotentRequest // whose responses are stored with the commit
 	started  bool
-	emits    []ident.Platform // of events
-	revokes  bool             // tokens, which processes may have read
+	emits    bool                     // events
+	queued   []ports.CommittedWebhook // those of them that are to be sent
+	revokes  bool                     // tokens, which processes may have read
 }
 
 const maxAttempts = 4
@@ -115,14 +115,18 @@ func (u *Unit) commit(ctx context.Context, postFirst bool) error {
 		}
 	}
 	u.pending.Queue("COMMIT")
+	before := time.Now()
 	if err := u.flush(ctx); err != nil {
 		return u.db.ledgerStore.PostingError(err)
 	}
 	if len(u.postings) > 0 {
 		u.db.remembered.addPostings(u.postings, u.db.clock.Now())
 	}
-	if len(u.emits) > 0 && u.db.emitted != nil {
-		u.db.emitted(u.emits)
+	if u.emits && u.db.emitted != nil {
+		for i := range u.queued {
+			u.queued[i].Since = before
+		}
+		u.db.emitted(u.queued)
 	}
 	return nil
 }

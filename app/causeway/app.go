@@ -67,7 +67,6 @@ import (
 	"causeway/app/webhooks"
 	"causeway/app/yearend"
 	"causeway/core/account"
-	"causeway/core/ident"
 	"causeway/core/platform"
 	"causeway/core/requestlog"
 	"causeway/core/settlement"
@@ -179,7 +178,7 @@ func build(ctx context.Context, c serverFlags, databaseURL string, master *encry
 		URL: databaseURL, MaxConnections: int32(c.Connections),
 		ReadURL: c.databaseReadURL, MaxReadConnections: int32(c.ReadConnections), ReadTimeout: c.ReportTimeout,
 		Clock: systemClock{}, IDs: idGenerator, TxOf: newTx,
-		Emitted: func(of []ident.Platform) { a.webhooks.Wake(of...) },
+		Emitted: func(queued []ports.CommittedWebhook) { a.webhooks.HandOver(queued) },
 		StandbyBehind: func(address string) {
 			a.log.WithField("standby", address).Warn("the standby for reading is more than a second behind; the primary is read meanwhile")
 		},

@@ -19,7 +19,8 @@ import (
 func TestService_KeepsOrderPerSubject(t *testing.T) {
 	t.Parallel()
 	// With any responses, lost responses, lost sessions, and dispatchers that start and stop, every
-	// event is accepted in the end, and those of a subject for the first time in their order.
+	// event is accepted in the end, and those of a subject for the first time in their order. Events are handed over to any of the
+	// dispatchers, at once, late, in another order than they were committed, or not at all.
 	rapid.Check(t, func(rt *rapid.T) {
 		seed := rapid.Uint64().Draw(rt, "seed")
 		steps := rapid.SliceOfN(rapid.SampledFrom([]string{
@@ -58,9 +59,11 @@ func runOrderScenario(seed uint64, steps []string) string {
 		}
 		return r
 	}
+	var services []*Service
 	start := func() func() {
 		service := env.newService(Config{MaxConcurrency: 1 + random.intN(12), Grace: 20 * time.Millisecond})
 		service.maxQueued, service.maxPerSubject = 8+random.intN(60), 1+random.intN(6)
+		services = append(services, service)
 		return startService(service)
 	}
 	stops := []func(){start()}
@@ -71,7 +74,16 @@ func runOrderScenario(seed uint64, steps []string) string {
 	appendRandom := func(count int) {
 		p := platforms[random.intN(2)]
 		for range count {
-			for _, e := range env.appendEvents(p, byte(random.intN(3))) {
+			created := env.newEvent(p, byte(random.intN(3)))
+			committed, to := env.queue.Append(created), services[random.intN(len(services))]
+			switch random.intN(6) {
+			case 0: // the hand-over is lost
+			case 1:
+				time.AfterFunc(time.Duration(1+random.intN(2000))*time.Millisecond, func() { to.HandOver(committed) })
+			default:
+				to.HandOver(committed)
+			}
+			for _, e := range []event.Event{created} {
 				if want[p] == nil {
 					want[p] = map[uuid.UUID][]ident.Webhook{}
 				}

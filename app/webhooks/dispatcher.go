@@ -61,7 +61,7 @@ type dispatcher struct {
 // serve runs turns until ctx is done and no delivery runs any more.
 func (d *dispatcher) serve(ctx context.Context) error {
 	var deadline time.Time
-	var newEvents map[ident.Platform]bool
+	var latest news
 	for {
 		now := d.service.readClocks()
 		stopping := ctx.Err() != nil
@@ -74,12 +74,13 @@ func (d *dispatcher) serve(ctx context.Context) error {
 				return nil
 			}
 		}
-		if err := d.runTurn(now, newEvents, stopping); err != nil {
+		d.takeCommitted(now, &latest)
+		if err := d.runTurn(now, latest.newEvents, stopping); err != nil {
 			return err
 		}
 		d.turns++
 		var err error
-		if newEvents, err = d.wait(ctx, stopping); err != nil {
+		if latest, err = d.wait(ctx, stopping); err != nil {
 			return err
 		}
 		select {
@@ -87,6 +88,21 @@ func (d *dispatcher) serve(ctx context.Context) error {
 			return err
 		default:
 		}
+	}
+}
+
+// takeCommitted adds the events that were handed over to their queues. Those that have to be fetched are noted as new.
+func (d *dispatcher) takeCommitted(now clockReading, latest *news) {
+	added := map[*endpointQueue]bool{}
+	for _, e := range latest.committed {
+		if q := d.queues[e.Platform]; q != nil && q.addCommitted(now, e) {
+			added[q] = true
+		} else {
+			latest.mayHave(e.Platform)
+		}
+	}
+	for q := range added {
+		q.resume(d.deliveryCtx)
 	}
 }
 
@@ -171,8 +187,8 @@ func (d *dispatcher) markRecorded(now clockReading) {
 	d.pendingResults = nil
 }
 
-// wait returns when something is due or the dispatcher is woken, and returns the platforms that may have new events.
-func (d *dispatcher) wait(ctx context.Context, stopping bool) (newEvents map[ident.Platform]bool, err error) {
+// wait returns when something is due or the dispatcher is woken, and returns why.
+func (d *dispatcher) wait(ctx context.Context, stopping bool) (news, error) {
 	now := d.service.readClocks()
 	next := d.nextScan
 	for _, q := range d.queues {
@@ -190,9 +206,9 @@ func (d *dispatcher) wait(ctx context.Context, stopping bool) (newEvents map[ide
 		}
 		pause = max(pause-rest, 0)
 	}
-	newEvents, err = d.service.wakeup.wait(ctx, pause, d.session.Wait)
+	latest, err := d.service.wakeup.wait(ctx, pause, d.session.Wait)
 	d.lastTurn = time.Now()
-	return newEvents, err
+	return latest, err
 }
 
 // endSession ends the session because a worker panicked.

@@ -30,6 +30,8 @@ type endpointQueue struct {
 	subjects      map[uuid.UUID]*subjectQueue
 	ready         subjectFIFO    // subjects whose first event can be sent
 	inFlight      map[int64]bool // every event in memory, by sequence number, until its outcome is recorded
+	settled       recentNumbers  // of the events that were recorded as settled
+	claimed       time.Time      // when the session began to own the platform or later, on the machine clock
 	results       []ports.WebhookResult
 	firstResultAt time.Time // when the first of results was added, on the machine clock
 	sending       int
@@ -41,7 +43,7 @@ type endpointQueue struct {
 func newEndpointQueue(s *Service, p ident.Platform, endpoint ports.Endpoint, wake func(), endSession func(error)) *endpointQueue {
 	return &endpointQueue{
 		service: s, platform: p, endpoint: endpoint, wake: wake, endSession: endSession, breaker: newCircuitBreaker(s.MaxConcurrency),
-		subjects: map[uuid.UUID]*subjectQueue{}, inFlight: map[int64]bool{}, fetchState: fetchState{mayHaveNew: true, retryAt: s.Clock.Now(),
+		subjects: map[uuid.UUID]*subjectQueue{}, inFlight: map[int64]bool{}, claimed: time.Now(), fetchState: fetchState{mayHaveNew: true, retryAt: s.Clock.Now(),
 			lastActive: time.Now()},
 	}
 }

@@ -11,9 +11,16 @@ import (
 	"causeway/ports"
 )
 
-// Wake notifies the dispatcher of committed events of platforms, so that they are sent at once. It never blocks.
+// Wake notifies the dispatcher of committed events of platforms, so that they are fetched at once. It never blocks.
 // Without it they are found within pollInterval.
 func (s *Service) Wake(of ...ident.Platform) { s.wakeup.wake(of...) }
+
+// HandOver is Wake with the events of one commit, in their order. Most are then sent without being fetched.
+func (s *Service) HandOver(committed []ports.CommittedWebhook) {
+	if len(committed) > 0 {
+		s.wakeup.handOver(committed)
+	}
+}
 
 // Run sends events until ctx is done. It then starts no further delivery, waits up to Grace for
 // running ones, and records them. Any number of processes may run it on one database: each platform

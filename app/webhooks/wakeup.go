@@ -6,36 +6,67 @@ import (
 	"time"
 
 	"causeway/core/ident"
+	"causeway/ports"
 )
+
+// maxHandedOver bounds the events that are handed over and not taken yet, with their bodies of some kB. Others are fetched.
+const maxHandedOver = 2048
 
 // wakeup wakes the dispatcher. If it does not wait, its next wait returns at once.
 type wakeup struct {
-	mu        sync.Mutex
-	pending   bool
+	mu      sync.Mutex
+	pending bool
+	news
+	cancel context.CancelFunc
+}
+
+// news is what the dispatcher is to look at.
+type news struct {
 	newEvents map[ident.Platform]bool // platforms that may have new events
-	cancel    context.CancelFunc
+	committed []ports.CommittedWebhook
+}
+
+// mayHave notes that a platform may have new events.
+func (n *news) mayHave(p ident.Platform) {
+	if n.newEvents == nil {
+		n.newEvents = map[ident.Platform]bool{}
+	}
+	n.newEvents[p] = true
 }
 
 // wake wakes the dispatcher, and names the platforms that may have new events.
 func (w *wakeup) wake(newEvents ...ident.Platform) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.pending = true
 	for _, p := range newEvents {
-		if w.newEvents == nil {
-			w.newEvents = map[ident.Platform]bool{}
-		}
-		w.newEvents[p] = true
+		w.mayHave(p)
 	}
+	w.notify()
+}
+
+// handOver wakes the dispatcher with committed events.
+func (w *wakeup) handOver(committed []ports.CommittedWebhook) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, e := range committed {
+		if len(w.committed) < maxHandedOver {
+			w.committed = append(w.committed, e)
+		} else {
+			w.mayHave(e.Platform)
+		}
+	}
+	w.notify()
+}
+
+func (w *wakeup) notify() {
+	w.pending = true
 	if w.cancel != nil {
 		w.cancel()
 	}
 }
 
-// wait calls block with a context that is done after d or when wake is called, and returns the platforms
-// that may have new events.
-func (w *wakeup) wait(ctx context.Context, d time.Duration,
-	block func(context.Context) error) (newEvents map[ident.Platform]bool, err error) {
+// wait calls block with a context that is done after d or when the dispatcher is woken, and returns why.
+func (w *wakeup) wait(ctx context.Context, d time.Duration, block func(context.Context) error) (latest news, err error) {
 	w.mu.Lock()
 	if !w.pending {
 		var waitCtx context.Context
@@ -47,6 +78,6 @@ func (w *wakeup) wait(ctx context.Context, d time.Duration,
 		w.cancel = nil
 	}
 	defer w.mu.Unlock()
-	newEvents, w.pending, w.newEvents = w.newEvents, false, nil
-	return newEvents, err
+	latest, w.pending, w.news = w.news, false, news{}
+	return latest, err
 }

@@ -24,6 +24,7 @@ type MemoryQueue struct {
 	endpoints map[ident.Platform]ports.Endpoint
 	events    []*storedEvent // by seq, which is the index plus one
 	owners    map[ident.Platform]*memorySession
+	fetches   int
 }
 
 var (
@@ -61,17 +62,29 @@ func (m *MemoryQueue) SetEndpoint(p ident.Platform, url string) {
 	m.endpoints[p] = ports.Endpoint{Platform: p, URL: url, Environment: platform.Sandbox, Signatures: platform.DefaultWebhookSignatures}
 }
 
-// Append stores events and queues them.
-func (m *MemoryQueue) Append(events ...event.Event) {
+// Append stores events and queues them. It returns those that can be handed over.
+func (m *MemoryQueue) Append(events ...event.Event) (committed []ports.CommittedWebhook) {
+	since := time.Now()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, e := range events {
+		previous := int64(0)
+		for _, s := range m.events {
+			if s.state == inQueue && s.event.Platform == e.Platform && s.event.Subject == e.Subject {
+				previous = s.seq
+			}
+		}
 		s := &storedEvent{event: e.Rendered(e.Envelope()), seq: int64(len(m.events) + 1), dueSince: e.OccurredAt}
 		if m.endpoints[e.Platform].URL != "" {
 			s.state = inQueue
 		}
 		m.events = append(m.events, s)
+		if s.state == inQueue {
+			committed = append(committed, ports.CommittedWebhook{QueuedWebhook: m.queuedWebhook(s), Previous: previous,
+				Endpoint: m.endpoints[e.Platform], Since: since})
+		}
 	}
+	return committed
 }
 
 // DropSessions ends every session, as a lost connection does.
@@ -81,6 +94,13 @@ func (m *MemoryQueue) DropSessions() {
 	for _, owner := range m.owners {
 		owner.end()
 	}
+}
+
+// Fetches returns how often due events were read.
+func (m *MemoryQueue) Fetches() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.fetches
 }
 
 // Pending returns the number of events in the queue.
@@ -187,6 +207,7 @@ func (s *memorySession) Exchange(_ context.Context, now time.Time, results []por
 		}
 	}
 	due := make([]ports.DueWebhooks, len(fetches))
+	s.memory.fetches += len(fetches)
 	for i, fetch := range fetches {
 		due[i] = s.memory.read(now, fetch)
 	}

@@ -7,13 +7,17 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"causeway/adapters/postgres/schema"
 	"causeway/core/event"
+	"causeway/ports"
 )
 
 // Querier is a connection or an open transaction, with the codecs of the package schema.
@@ -27,17 +31,24 @@ type Querier interface {
 // The rows are numbered in the order given, because a scan of unnest keeps it. An event of a
 // platform without an endpoint is stored, but not queued. The condition is always true:
 // it assigns the transaction its id before any row is numbered, which readers rely on (see
-// watermark).
+// watermark). The events that are queued are returned, with what was in the queue before the statement. Uses
+// webhook_queue_by_subject and webhook_backlog_by_subject.
 const appendSQL = `
 WITH stored AS (
     INSERT INTO webhook_events (platform_id, id, subject_id, created_at, type, name, body, traceparent)
     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::timestamptz[], $5::text[], $6::text[], $7::bytea[], $8::text[])
     WHERE pg_current_xact_id() IS NOT NULL
-    RETURNING platform_id, seq, subject_id, id)
-INSERT INTO webhook_queue (platform_id, seq, subject_id, event_id)
-SELECT stored.platform_id, stored.seq, stored.subject_id, stored.id
-FROM stored JOIN platforms ON platforms.id = stored.platform_id
-WHERE platforms.webhook_endpoint <> ''`
+    RETURNING platform_id, seq, subject_id, id
+), queued AS (
+    INSERT INTO webhook_queue (platform_id, seq, subject_id, event_id)
+    SELECT stored.platform_id, stored.seq, stored.subject_id, stored.id
+    FROM stored JOIN platforms ON platforms.id = stored.platform_id
+    WHERE platforms.webhook_endpoint <> '')
+SELECT s.id, s.seq,
+       coalesce((SELECT max(q.seq) FROM webhook_queue q WHERE q.platform_id = s.platform_id AND q.subject_id = s.subject_id), 0),
+       EXISTS (SELECT FROM webhook_backlog b WHERE b.platform_id = s.platform_id AND b.subject_id = s.subject_id),
+       ` + endpointColumns + `
+FROM stored s JOIN platforms p ON p.id = s.platform_id WHERE p.webhook_endpoint <> ''`
 
 // Append stores events, whose bodies SealBody may have encrypted, and queues them for delivery, with one statement. They are visible
 // when the caller's transaction commits. The caller must hold a lock on the subject of each
@@ -60,4 +71,43 @@ func Statement(events []event.Rendered) (sql string, args []any) {
 	return appendSQL, schema.Arrays(events, func(e *event.Rendered) []any {
 		return []any{&e.Platform, &e.ID, &e.Subject, &e.OccurredAt, &e.Type, &e.Name, &e.Body, schema.Optional(&e.Trace)}
 	})
+}
+
+// Committed returns events as they are after the commit, with the bodies that they have now. Their rows are read by ScanQueued.
+func Committed(events []event.Rendered) []ports.CommittedWebhook {
+	committed := make([]ports.CommittedWebhook, len(events))
+	for i, e := range events {
+		committed[i].QueuedWebhook = ports.QueuedWebhook{Platform: e.Platform, ID: e.ID, Subject: e.Subject, Name: e.Name, Body: e.Body,
+			Trace: e.Trace, Created: e.OccurredAt, DueSince: e.OccurredAt}
+	}
+	return committed
+}
+
+// ScanQueued reads the rows of Statement for its events. Those that are not queued get no number.
+func ScanQueued(rows pgx.Rows, events []ports.CommittedWebhook) error {
+	var row ports.CommittedWebhook
+	i := 0 // of the event of the last row: they have the same order
+	_, err := pgx.ForEachRow(rows, append([]any{&row.ID, &row.Seq, &row.Previous, &row.Blocked}, endpointFields(&row.Endpoint)...), func() error {
+		for events[i].ID != row.ID {
+			i = (i + 1) % len(events)
+		}
+		e := &events[i]
+		e.Seq, e.Previous, e.Blocked, e.Endpoint = row.Seq, row.Previous, row.Blocked, row.Endpoint
+		return nil
+	})
+	return err
+}
+
+// InOrder returns those of the events of a statement that are queued, in the order of their numbers. Of each it adds the previous one
+// that the statement itself queued.
+func InOrder(events []ports.CommittedWebhook) []ports.CommittedWebhook {
+	events = slices.DeleteFunc(events, func(e ports.CommittedWebhook) bool { return e.Seq == 0 })
+	slices.SortFunc(events, func(a, b ports.CommittedWebhook) int { return cmp.Compare(a.Seq, b.Seq) })
+	latest := make(map[uuid.UUID]int64, len(events))
+	for i := range events {
+		e := &events[i]
+		e.Previous = max(e.Previous, latest[e.Subject])
+		latest[e.Subject] = e.Seq
+	}
+	return events
 }

@@ -24,7 +24,6 @@ import (
 	"causeway/adapters/rails/sandbox"
 	"causeway/core/customer"
 	"causeway/core/event"
-	"causeway/core/ident"
 	"causeway/core/platform"
 	"causeway/core/settlement"
 	"causeway/ports"
@@ -122,7 +121,7 @@ func New(t testing.TB, opts ...Option) *Env {
 	var err error
 	env.Store, err = postgres.Open(context.Background(), postgres.Options{URL: env.URL, AllPlatforms: true, MaxConnections: o.connections,
 		Clock: env.Clock, IDs: env.IDs, TxOf: env.Events.newTx,
-		Emitted: func([]ident.Platform) { env.Emitted.Notify() }, LockTimeout: o.lockTimeout, IdleTimeout: time.Minute,
+		Emitted: func([]ports.CommittedWebhook) { env.Emitted.Notify() }, LockTimeout: o.lockTimeout, IdleTimeout: time.Minute,
 		StatementTimeout: 2 * time.Minute})
 	if err != nil {
 		t.Fatal(err)
