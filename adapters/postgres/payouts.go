@@ -28,7 +28,25 @@ func readWithAccount(column string) string {
 // Payouts reads transactions with the accounts they pay to. The payee of an account that does not belong to its row is changed.
 func (db *DB) Payouts(ctx context.Context, keys []ports.TransactionKey) ([]ports.Payout, error) {
 	payouts := make([]ports.Payout, 0, len(keys))
-	err := db.readWithAccounts(ctx, readPayouts, keys, func(t transaction.Transaction, account account.External, unreadable error) error {
+	platforms, ids := keyArrays(keys)
+	err := db.read(ctx, readPayouts, []any{platforms, ids}, db.scanPayout(ctx, &payouts))
+	return payouts, err
+}
+
+// QueuePayouts is Payouts for what the unit of work has written, with the next statements that it sends. What cannot be read is omitted.
+func (u *Unit) QueuePayouts(ctx context.Context, keys []ports.TransactionKey, payouts *[]ports.Payout) error {
+	platforms, ids := keyArrays(keys)
+	scan := u.db.scanPayout(ctx, payouts)
+	u.queueQuery(readPayouts, []any{platforms, ids}, func(rows pgx.Rows) error {
+		_ = scan(rows) // the unit of work goes on, and who needs the payout reads it again
+		return nil
+	})
+	return nil
+}
+
+// scanPayout returns a function that adds the payout of a row.
+func (db *DB) scanPayout(ctx context.Context, payouts *[]ports.Payout) func(pgx.Rows) error {
+	return db.scanWithAccount(ctx, func(t transaction.Transaction, account account.External, unreadable error) error {
 		if invoice := t.InvoiceAccount(); invoice != nil {
 			account = *invoice
 		}
@@ -39,28 +57,28 @@ func (db *DB) Payouts(ctx context.Context, keys []ports.TransactionKey) ([]ports
 			}
 			t.PayeeChanged = changed || unreadable != nil
 		}
-		payouts = append(payouts, ports.Payout{Transaction: t, Account: account})
+		*payouts = append(*payouts, ports.Payout{Transaction: t, Account: account})
 		return nil
 	})
-	return payouts, err
 }
 
 // Collections reads transactions with the accounts they are paid from.
 func (db *DB) Collections(ctx context.Context, keys []ports.TransactionKey) ([]ports.Collection, error) {
 	collections := make([]ports.Collection, 0, len(keys))
-	err := db.readWithAccounts(ctx, readCollections, keys,
+	platforms, ids := keyArrays(keys)
+	err := db.read(ctx, readCollections, []any{platforms, ids}, db.scanWithAccount(ctx,
 		func(t transaction.Transaction, account account.External, unreadable error) error {
 			collections = append(collections, ports.Collection{Transaction: t, Account: account})
 			return unreadable
-		})
+		}))
 	return collections, err
 }
 
-// readWithAccounts calls visit for transactions, each with its external account, and why that cannot be decrypted.
-func (db *DB) readWithAccounts(ctx context.Context, query string, keys []ports.TransactionKey,
-	visit func(t transaction.Transaction, account account.External, unreadable error) error) error {
-	platforms, ids := keyArrays(keys)
-	return db.read(ctx, query, []any{platforms, ids}, func(rows pgx.Rows) error {
+// scanWithAccount returns a function that calls visit for the transaction of a row, with its external account, and why that cannot be
+// decrypted.
+func (db *DB) scanWithAccount(ctx context.Context,
+	visit func(t transaction.Transaction, account account.External, unreadable error) error) func(pgx.Rows) error {
+	return func(rows pgx.Rows) error {
 		var id pgtype.UUID
 		var kind, currency pgtype.Text
 		var fields, beneficiary []byte
@@ -77,5 +95,5 @@ func (db *DB) readWithAccounts(ctx context.Context, query string, keys []ports.T
 			return err
 		}
 		return visit(t, a, err)
-	})
+	}
 }

@@ -49,9 +49,16 @@ func (s *Service) callAbout(ctx context.Context, jobs []ports.Job,
 func (s *Service) askPayouts(ctx context.Context, keys []ports.TransactionKey, call ports.RailCall, applies func(transaction.State) bool,
 	callRail func(context.Context, ports.Rail, []ports.Payout) []ports.Outcome) (answers, error) {
 	began := time.Now()
-	payouts, err := s.duePayouts(ctx, keys, func(t transaction.Transaction) bool { return applies(t.State) })
-	if err != nil {
-		return answers{}, err
+	var payouts []ports.Payout
+	if call == ports.CallSend {
+		payouts, keys = s.due.take(keys)
+	}
+	if len(keys) > 0 {
+		read, err := s.duePayouts(ctx, keys, func(t transaction.Transaction) bool { return applies(t.State) })
+		if err != nil {
+			return answers{}, err
+		}
+		payouts = append(payouts, read...)
 	}
 	outcomes := map[ports.TransactionKey]ports.Outcome{}
 	if call == ports.CallSend {

@@ -83,6 +83,7 @@ type Service struct {
 	agentQuoteBatcher   *batch.Batcher[*quoteCommand, quote.WithStatus]
 	agentBatcher        *batch.Batcher[*agentCommand, AgentAction]
 	agentPreviewBatcher *batch.Batcher[*agentCommand, AgentPreview]
+	due                 *committedPayouts
 	referenceBatcher    *batch.Batcher[ports.ReferenceKey, transaction.Transaction]
 	approvalResponses   *approvalResponses
 }
@@ -90,7 +91,7 @@ type Service struct {
 // New returns the use cases. In at least one process Run must be running, because payments
 // continue in jobs.
 func New(c Config) *Service {
-	s := &Service{Config: c, approvalResponses: &approvalResponses{}}
+	s := &Service{Config: c, approvalResponses: &approvalResponses{}, due: &committedPayouts{}}
 	options := func(kind string) batch.Options {
 		o := c.Batches
 		o.Kind = kind

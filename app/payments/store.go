@@ -103,6 +103,9 @@ type Tx interface {
 	// LockPlatformShared returns a platform, and locks it against updates.
 	LockPlatformShared(ctx context.Context, id ident.Platform) (platform.Platform, error)
 	LockCustomer(ctx context.Context, p ident.Platform, id ident.Customer) (customer.Customer, error)
+	// QueuePayouts sets payouts, when the unit of work has ended, to those that Payouts of Store would return, as far as they could
+	// be read.
+	QueuePayouts(ctx context.Context, keys []ports.TransactionKey, payouts *[]ports.Payout) error
 	// SCASession returns a session of a customer that counts at a time, or SCA_SESSION_REQUIRED.
 	SCASession(ctx context.Context, p ident.Platform, id ident.Customer, now time.Time) (sca.Session, error)
 	// LowValueUse returns what a customer has paid without a proof since its last one.

@@ -34,12 +34,14 @@ type work struct {
 	limits *limiting.Limiter
 	// late are decisions that lock more than transactions.
 	late *[]func(context.Context, Tx) error
+	// due are the payouts of the jobs that this process runs at once.
+	due *payoutsRead
 }
 
 func (s *Service) newWork() work {
 	now := s.Clock.Now()
 	return work{Work: uow.NewWork(now, s.IDs, s.LocalLease()), retry: s.JobRetry, recorder: s.recorder(), timetable: s.Timetable,
-		ownership: s.OwnershipLimits, limits: limiting.New(now), late: new([]func(context.Context, Tx) error)}
+		ownership: s.OwnershipLimits, limits: limiting.New(now), late: new([]func(context.Context, Tx) error), due: &payoutsRead{}}
 }
 
 // newJobWork is newWork for jobs that are being run.
@@ -57,6 +59,7 @@ func (s *Service) newJobWork(running []ports.Job) work {
 // afterCommit hands the new jobs to the workers of this process, which then need not read them
 // from the database.
 func (s *Service) afterCommit(w work) {
+	s.due.add(w.due)
 	s.Submit(w.LocalJobs())
 	s.ReportFailed(w.FailedJobs())
 }
@@ -197,7 +200,10 @@ func (w work) Write(ctx context.Context, tx Tx) error {
 	if err := w.limits.Write(ctx, tx); err != nil {
 		return err
 	}
-	return w.Work.Write(ctx, tx)
+	if err := w.Work.Write(ctx, tx); err != nil {
+		return err
+	}
+	return w.due.read(ctx, tx, w.LocalJobs())
 }
 
 // update adds a decision, unless it failed.

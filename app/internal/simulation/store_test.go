@@ -707,6 +707,9 @@ func (s store) TransactionsByReference(ctx context.Context,
 	return found, nil
 }
 
+// QueuePayouts leaves the payouts to be read when they are due.
+func (x *tx) QueuePayouts(context.Context, []ports.TransactionKey, *[]ports.Payout) error { return nil }
+
 func (s store) Payouts(ctx context.Context, keys []ports.TransactionKey) ([]ports.Payout, error) {
 	if err := s.read(ctx, "payouts"); err != nil {
 		return nil, err
