@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/schema"
+	"causeway/adapters/postgres/storage"
 	"causeway/core/corridor"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -200,12 +201,23 @@ var readTransactionsByReference = `
 // TransactionsByReference finds transactions by the references of payments.
 func (db *DB) TransactionsByReference(ctx context.Context,
 	keys []ports.ReferenceKey) (map[ports.ReferenceKey]transaction.Transaction, error) {
+	return transactionsByReference(ctx, db, db.read, keys)
+}
+
+// TransactionsByReference is that of DB in the unit of work.
+func (u *Unit) TransactionsByReference(ctx context.Context,
+	keys []ports.ReferenceKey) (map[ports.ReferenceKey]transaction.Transaction, error) {
+	return transactionsByReference(ctx, u.db, u.query, keys)
+}
+
+func transactionsByReference(ctx context.Context, db *DB, query storage.Reader,
+	keys []ports.ReferenceKey) (map[ports.ReferenceKey]transaction.Transaction, error) {
 	platforms, references := make([]ident.Platform, len(keys)), make([]string, len(keys))
 	for i, k := range keys {
 		platforms[i], references[i] = k.Platform, k.Reference
 	}
 	found := make(map[ports.ReferenceKey]transaction.Transaction, len(keys))
-	return found, db.read(ctx, readTransactionsByReference, []any{platforms, references}, func(rows pgx.Rows) error {
+	return found, query(ctx, readTransactionsByReference, []any{platforms, references}, func(rows pgx.Rows) error {
 		t, err := scanTransaction(ctx, db, rows)
 		found[ports.ReferenceKey{Platform: t.Platform, Reference: t.Reference}] = t
 		return err

@@ -48,7 +48,7 @@ func (s *Service) receiveOrDeposit(ctx context.Context, r ports.RailReceipt, acc
 	if to, known := accounts[ports.ReferenceKey{Platform: r.Platform, Reference: r.Reference}]; known {
 		return s.depositBatcher.Do(ctx, r.Platform, depositCommand{storableReceipt(r), to.ID, claim, spans.Context(ctx)})
 	}
-	return s.receiveBatcher.Do(ctx, r.Platform, receiveCommand{storableReceipt(r), claim})
+	return s.receiveBatcher.Do(ctx, r.Platform, receiveCommand{receipt: storableReceipt(r), idempotency: claim})
 }
 
 // takeReceipts takes money that was received. A payment whose reference is not known is unmatched funds of its platform.

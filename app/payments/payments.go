@@ -84,7 +84,6 @@ type Service struct {
 	agentBatcher        *batch.Batcher[*agentCommand, AgentAction]
 	agentPreviewBatcher *batch.Batcher[*agentCommand, AgentPreview]
 	due                 *committedPayouts
-	referenceBatcher    *batch.Batcher[ports.ReferenceKey, transaction.Transaction]
 	approvalResponses   *approvalResponses
 }
 
@@ -110,9 +109,6 @@ func New(c Config) *Service {
 	previews := options("agent preview")
 	previews.MaxDelay = 0 // a read has no commit to share
 	s.agentPreviewBatcher = batch.New(previews, s.previewAgentBatch)
-	references := options("find reference")
-	references.MaxDelay = 0
-	s.referenceBatcher = batch.New(references, s.findByReference)
 	s.Workers = jobs.New(jobs.Config{Jobs: c.Jobs, Clock: c.Clock, Log: c.Log, MaxDelay: c.Batches.MaxDelay, Retry: c.JobRetry,
 		Metrics: c.JobMetrics},
 		jobs.Handler{Step: transaction.StepDeliver, Do: s.deliver},

@@ -2,6 +2,7 @@ package payments
 
 import (
 	"context"
+	"slices"
 
 	"causeway/app/internal/batch"
 	"causeway/app/internal/limiting"
@@ -16,6 +17,8 @@ import (
 type receiveCommand struct {
 	receipt     ports.RailReceipt
 	idempotency *ports.IdempotentRequest
+	// simulated is the request for a simulated payment to the reference of the receipt, which completes it; nil for others.
+	simulated *SendRequest
 }
 
 // Receive receives a payment from a rail, and returns the transaction that it funds. A payment with
@@ -23,19 +26,24 @@ type receiveCommand struct {
 // account cannot hold, which returns AMOUNT_OUT_OF_RANGE. A receipt with the rail and the partner's id
 // of an earlier one changes nothing.
 func (s *Service) Receive(ctx context.Context, r transaction.Receipt, claim *ports.IdempotentRequest) (transaction.Transaction, error) {
-	return s.receiveBatcher.Do(ctx, r.Platform, receiveCommand{storableReceipt(ports.RailReceipt{Receipt: r}), claim})
+	return s.receiveBatcher.Do(ctx, r.Platform, receiveCommand{receipt: storableReceipt(ports.RailReceipt{Receipt: r}), idempotency: claim})
 }
 
 func (s *Service) receiveBatch(ctx context.Context, commands []receiveCommand) ([]batch.Result[transaction.Transaction], error) {
-	receipts := make([]transaction.Receipt, len(commands))
-	for i, c := range commands {
-		receipts[i] = c.receipt.Receipt
-	}
-	rules, err := s.limits(ctx, receipts[0].Platform)
+	rules, err := s.limits(ctx, commands[0].receipt.Platform)
 	if err != nil {
 		return nil, err
 	}
 	return runBatch(ctx, s, len(commands), func(ctx context.Context, tx Tx, done work, results []batch.Result[transaction.Transaction]) error {
+		commands := slices.Clone(commands) // the unit of work may run again
+		received, err := s.completeSimulated(ctx, tx, commands, results)
+		if err != nil || len(received) == 0 {
+			return err
+		}
+		receipts := make([]transaction.Receipt, len(received))
+		for n, i := range received {
+			receipts[n] = commands[i].receipt.Receipt
+		}
 		taken, err := tx.SaveReceipts(ctx, receipts)
 		if err != nil {
 			return err
@@ -43,7 +51,7 @@ func (s *Service) receiveBatch(ctx context.Context, commands []receiveCommand) (
 		var about []transaction.Transaction
 		var limited []limit.Payment
 		var payers []ports.ReceiptPayer
-		for i, t := range taken {
+		for n, t := range taken {
 			if t.Transaction != nil {
 				about = append(about, *t.Transaction)
 				if t.IsNew && t.Transaction.Type == transaction.Outgoing {
@@ -51,7 +59,7 @@ func (s *Service) receiveBatch(ctx context.Context, commands []receiveCommand) (
 				}
 			}
 			if t.IsNew {
-				payers = appendPayer(payers, commands[i].receipt, t.Parties.Customer)
+				payers = appendPayer(payers, commands[received[n]].receipt, t.Parties.Customer)
 			}
 		}
 		if err := tx.SaveReceiptPayers(ctx, payers); err != nil {
@@ -64,8 +72,9 @@ func (s *Service) receiveBatch(ctx context.Context, commands []receiveCommand) (
 		if err := done.limits.Lock(ctx, tx, receipts[0].Platform, rules, limited); err != nil {
 			return err
 		}
-		for i, c := range commands {
-			results[i].Value, results[i].Err = done.receive(c.receipt.Receipt, taken[i], balances)
+		for n, i := range received {
+			c := commands[i]
+			results[i].Value, results[i].Err = done.receive(c.receipt.Receipt, taken[n], balances)
 			if err := uow.SaveResponse(ctx, tx, c.idempotency, results[i].Value, results[i].Err); err != nil {
 				return err
 			}

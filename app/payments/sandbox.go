@@ -12,21 +12,6 @@ import (
 	"causeway/ports"
 )
 
-func (s *Service) findByReference(ctx context.Context, keys []ports.ReferenceKey) ([]batch.Result[transaction.Transaction], error) {
-	found, err := s.Store.TransactionsByReference(ctx, keys)
-	if err != nil {
-		return nil, err
-	}
-	results := make([]batch.Result[transaction.Transaction], len(keys))
-	for i, key := range keys {
-		t, ok := found[key]
-		if results[i].Value = t; !ok {
-			results[i].Err = fault.New(fault.ReferenceNotFound, "No quote of this platform has the reference %.80q.", key.Reference)
-		}
-	}
-	return results, nil
-}
-
 // SendRequest is a simulated payment: to the reference of a quote's payment instructions, to a quote,
 // or to the reference of an internal account. Amount defaults to that of the quote, and is required
 // for an account.
@@ -54,24 +39,69 @@ func (s *Service) SimulatePayment(ctx context.Context, platform ident.Platform, 
 	if account.IsFundingReference(in.Reference) {
 		return s.deposit(ctx, receipt, in, claim)
 	}
-	switch wanted, err := s.findTransaction(ctx, platform, in); {
-	case err == nil:
-		if !wanted.Source.IsJustInTime() {
-			return transaction.Transaction{}, in.invalidTarget()
-		}
-		if wanted.Pricing.Sent.Currency != in.Currency {
-			return transaction.Transaction{}, fault.New(fault.InvalidCurrency,
-				"This quote is paid in %s; send that currencyCode.", wanted.Pricing.Sent.Currency)
-		}
-		receipt.Reference, receipt.Rail, receipt.Amount = wanted.Reference, wanted.SourceRail, wanted.Pricing.Sent
-	case !fault.Is(err, fault.ReferenceNotFound) || in.Amount == nil:
+	if in.Quote.IsZero() {
+		return s.receiveBatcher.Do(ctx, platform, receiveCommand{ports.RailReceipt{Receipt: receipt}, claim, &in})
+	}
+	_, wanted, err := s.Store.Quote(ctx, platform, in.Quote)
+	if err == nil {
+		receipt, err = s.simulatedReceipt(receipt, in, &wanted)
+	}
+	if err != nil {
 		return transaction.Transaction{}, err
+	}
+	return s.Receive(ctx, receipt, claim)
+}
+
+// simulatedReceipt completes the receipt of a simulated payment for a transaction; nil if none has the reference.
+func (s *Service) simulatedReceipt(receipt transaction.Receipt, in SendRequest, wanted *transaction.Transaction) (transaction.Receipt, error) {
+	switch {
+	case wanted == nil && in.Amount == nil:
+		return receipt, fault.New(fault.ReferenceNotFound, "No quote of this platform has the reference %.80q.", in.Reference)
+	case wanted == nil:
+	case !wanted.Source.IsJustInTime():
+		return receipt, in.invalidTarget()
+	case wanted.Pricing.Sent.Currency != in.Currency:
+		return receipt, fault.New(fault.InvalidCurrency, "This quote is paid in %s; send that currencyCode.", wanted.Pricing.Sent.Currency)
+	default:
+		receipt.Reference, receipt.Rail, receipt.Amount = wanted.Reference, wanted.SourceRail, wanted.Pricing.Sent
 	}
 	if in.Amount != nil {
 		receipt.Amount.Minor = *in.Amount
 	}
 	receipt.TransactionHash = s.Simulated.TransactionHash(receipt.ID.UUID(), receipt.Rail)
-	return s.Receive(ctx, receipt, claim)
+	return receipt, nil
+}
+
+// completeSimulated completes the receipts of the commands that simulate a payment to a reference, and sets the results of those that
+// cannot be received. It returns the positions of the others.
+func (s *Service) completeSimulated(ctx context.Context, tx Tx, commands []receiveCommand,
+	results []batch.Result[transaction.Transaction]) (received []int, err error) {
+	var keys []ports.ReferenceKey
+	for _, c := range commands {
+		if c.simulated != nil {
+			keys = append(keys, ports.ReferenceKey{Platform: c.receipt.Platform, Reference: c.receipt.Reference})
+		}
+	}
+	var found map[ports.ReferenceKey]transaction.Transaction
+	if len(keys) > 0 {
+		if found, err = tx.TransactionsByReference(ctx, keys); err != nil {
+			return nil, err
+		}
+	}
+	for i := range commands {
+		c := &commands[i]
+		if c.simulated != nil {
+			var wanted *transaction.Transaction
+			if t, exists := found[ports.ReferenceKey{Platform: c.receipt.Platform, Reference: c.receipt.Reference}]; exists {
+				wanted = &t
+			}
+			if c.receipt.Receipt, results[i].Err = s.simulatedReceipt(c.receipt.Receipt, *c.simulated, wanted); results[i].Err != nil {
+				continue
+			}
+		}
+		received = append(received, i)
+	}
+	return received, nil
 }
 
 // deposit pays into the internal account that has the reference.
@@ -121,13 +151,4 @@ func (in SendRequest) invalidTarget() error {
 	}
 	return fault.Invalid(fault.Field{Field: field, Message: "must be that of a quote with payment instructions; this one is paid from an " +
 		"account"})
-}
-
-// findTransaction returns the transaction of the named quote or reference.
-func (s *Service) findTransaction(ctx context.Context, p ident.Platform, in SendRequest) (transaction.Transaction, error) {
-	if in.Quote.IsZero() {
-		return s.referenceBatcher.Do(ctx, p, ports.ReferenceKey{Platform: p, Reference: in.Reference})
-	}
-	_, t, err := s.Store.Quote(ctx, p, in.Quote)
-	return t, err
 }

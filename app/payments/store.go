@@ -103,6 +103,8 @@ type Tx interface {
 	// LockPlatformShared returns a platform, and locks it against updates.
 	LockPlatformShared(ctx context.Context, id ident.Platform) (platform.Platform, error)
 	LockCustomer(ctx context.Context, p ident.Platform, id ident.Customer) (customer.Customer, error)
+	// TransactionsByReference is that of Store, in the unit of work.
+	TransactionsByReference(ctx context.Context, keys []ports.ReferenceKey) (map[ports.ReferenceKey]transaction.Transaction, error)
 	// QueuePayouts sets payouts, when the unit of work has ended, to those that Payouts of Store would return, as far as they could
 	// be read.
 	QueuePayouts(ctx context.Context, keys []ports.TransactionKey, payouts *[]ports.Payout) error

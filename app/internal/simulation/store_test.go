@@ -698,17 +698,26 @@ func (s store) TransactionsByReference(ctx context.Context,
 	if err := s.read(ctx, "references"); err != nil {
 		return nil, err
 	}
+	return s.world.transactionsByReference(keys), nil
+}
+
+func (u *tx) TransactionsByReference(_ context.Context,
+	keys []ports.ReferenceKey) (map[ports.ReferenceKey]transaction.Transaction, error) {
+	return u.world.transactionsByReference(keys), nil
+}
+
+func (w *world) transactionsByReference(keys []ports.ReferenceKey) map[ports.ReferenceKey]transaction.Transaction {
 	found := map[ports.ReferenceKey]transaction.Transaction{}
 	for _, k := range keys {
-		if id, known := s.world.byReference[k]; known {
-			found[k] = s.world.transactions[id]
+		if id, known := w.byReference[k]; known {
+			found[k] = w.transactions[id]
 		}
 	}
-	return found, nil
+	return found
 }
 
 // QueuePayouts leaves the payouts to be read when they are due.
-func (x *tx) QueuePayouts(context.Context, []ports.TransactionKey, *[]ports.Payout) error { return nil }
+func (u *tx) QueuePayouts(context.Context, []ports.TransactionKey, *[]ports.Payout) error { return nil }
 
 func (s store) Payouts(ctx context.Context, keys []ports.TransactionKey) ([]ports.Payout, error) {
 	if err := s.read(ctx, "payouts"); err != nil {
