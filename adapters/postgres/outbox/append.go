@@ -39,16 +39,16 @@ WITH stored AS (
     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::timestamptz[], $5::text[], $6::text[], $7::bytea[], $8::text[])
     WHERE pg_current_xact_id() IS NOT NULL
     RETURNING platform_id, seq, subject_id, id
+), endpoints AS MATERIALIZED (
+    SELECT ` + endpointColumns + ` FROM platforms p WHERE p.id = ANY ($1) AND p.webhook_endpoint <> ''
 ), queued AS (
     INSERT INTO webhook_queue (platform_id, seq, subject_id, event_id)
-    SELECT stored.platform_id, stored.seq, stored.subject_id, stored.id
-    FROM stored JOIN platforms ON platforms.id = stored.platform_id
-    WHERE platforms.webhook_endpoint <> '')
+    SELECT s.platform_id, s.seq, s.subject_id, s.id FROM stored s JOIN endpoints p ON p.id = s.platform_id)
 SELECT s.id, s.seq,
        coalesce((SELECT max(q.seq) FROM webhook_queue q WHERE q.platform_id = s.platform_id AND q.subject_id = s.subject_id), 0),
        EXISTS (SELECT FROM webhook_backlog b WHERE b.platform_id = s.platform_id AND b.subject_id = s.subject_id),
        ` + endpointColumns + `
-FROM stored s JOIN platforms p ON p.id = s.platform_id WHERE p.webhook_endpoint <> ''`
+FROM stored s JOIN endpoints p ON p.id = s.platform_id`
 
 // Append stores events, whose bodies SealBody may have encrypted, and queues them for delivery, with one statement. They are visible
 // when the caller's transaction commits. The caller must hold a lock on the subject of each
