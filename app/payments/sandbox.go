@@ -53,7 +53,8 @@ func (s *Service) SimulatePayment(ctx context.Context, platform ident.Platform, 
 }
 
 // simulatedReceipt completes the receipt of a simulated payment for a transaction; nil if none has the reference.
-func (s *Service) simulatedReceipt(receipt transaction.Receipt, in SendRequest, wanted *transaction.Transaction) (transaction.Receipt, error) {
+func (s *Service) simulatedReceipt(receipt transaction.Receipt, in SendRequest,
+	wanted *transaction.Transaction) (transaction.Receipt, error) {
 	switch {
 	case wanted == nil && in.Amount == nil:
 		return receipt, fault.New(fault.ReferenceNotFound, "No quote of this platform has the reference %.80q.", in.Reference)

@@ -43,8 +43,8 @@ type endpointQueue struct {
 func newEndpointQueue(s *Service, p ident.Platform, endpoint ports.Endpoint, wake func(), endSession func(error)) *endpointQueue {
 	return &endpointQueue{
 		service: s, platform: p, endpoint: endpoint, wake: wake, endSession: endSession, breaker: newCircuitBreaker(s.MaxConcurrency),
-		subjects: map[uuid.UUID]*subjectQueue{}, inFlight: map[int64]bool{}, claimed: time.Now(), fetchState: fetchState{mayHaveNew: true, retryAt: s.Clock.Now(),
-			lastActive: time.Now()},
+		subjects: map[uuid.UUID]*subjectQueue{}, inFlight: map[int64]bool{}, claimed: time.Now(),
+		fetchState: fetchState{mayHaveNew: true, retryAt: s.Clock.Now(), lastActive: time.Now()},
 	}
 }
 

@@ -87,7 +87,8 @@ func Committed(events []event.Rendered) []ports.CommittedWebhook {
 func ScanQueued(rows pgx.Rows, events []ports.CommittedWebhook) error {
 	var row ports.CommittedWebhook
 	i := 0 // of the event of the last row: they have the same order
-	_, err := pgx.ForEachRow(rows, append([]any{&row.ID, &row.Seq, &row.Previous, &row.Blocked}, endpointFields(&row.Endpoint)...), func() error {
+	targets := append([]any{&row.ID, &row.Seq, &row.Previous, &row.Blocked}, endpointFields(&row.Endpoint)...)
+	_, err := pgx.ForEachRow(rows, targets, func() error {
 		for events[i].ID != row.ID {
 			i = (i + 1) % len(events)
 		}
