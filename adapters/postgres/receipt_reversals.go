@@ -25,7 +25,7 @@ func (u *Unit) SaveReceiptReversal(ctx context.Context, r transaction.ReceiptRev
 	return isNew, err
 }
 
-// IsReceiptReversed implements payments.Tx. It uses the primary key.
+// IsReceiptReversed implements payments.Tx and accounting.Tx. It uses the primary key.
 func (u *Unit) IsReceiptReversed(ctx context.Context, p ident.Platform, receipt ident.Receipt) (reversed bool, err error) {
 	err = u.query(ctx, `SELECT FROM receipt_reversals WHERE platform_id = $1 AND receipt_id = $2`, []any{pgID(p.UUID()), pgID(receipt.UUID())},
 		func(pgx.Rows) error {

@@ -21,7 +21,7 @@ import (
 // unmatchedColumns are the columns that scanUnmatched reads, of a posting p to
 // funding/unmatched.
 const unmatchedColumns = `
-	p.id, p.kind, p.recorded_at, r.id, r.rail, r.source_account, r.partner_id, r.reference, r.currency, r.amount, r.received_at, r.refunded,
+	p.id, p.kind, p.recorded_at, r.id, r.rail, r.source_account, r.partner_id, r.reference, r.currency, r.amount, r.received_at, r.refunded, r.funded_by,
 	a.transaction_id, a.account_id, a.note, a.token_id, a.actor, a.assigned_at, a.proposal_id, a.approver_token_id, a.approver, a.person_id`
 
 // unmatchedTables joins a posting p with its receipt r and its assignment a. If the refund
@@ -29,13 +29,13 @@ const unmatchedColumns = `
 // read in place of a receipt. Uses the primary keys.
 const unmatchedTables = `
 	CROSS JOIN LATERAL (
-		SELECT f.id, f.rail, '' AS source_account, f.partner_id, f.reference, f.currency, f.amount, f.received_at, NULL::uuid AS refunded
+		SELECT f.id, f.rail, '' AS source_account, f.partner_id, f.reference, f.currency, f.amount, f.received_at, NULL::uuid AS refunded, NULL::uuid AS funded_by
 		FROM unmatched_funds u
 		JOIN receipts f ON f.platform_id = u.platform_id AND f.id = u.receipt_id
 		WHERE u.platform_id = p.platform_id AND u.posting_id = p.id
 		UNION ALL
 		SELECT t.id, t.source_rail, t.source_account, '', coalesce(q.reference, t.reference), CASE WHEN t.funded_minor > 0 THEN t.funded_currency ELSE t.sent_currency END,
-			CASE WHEN t.funded_minor > 0 THEN t.funded_minor ELSE t.sent_minor END, t.refund_at, t.id
+			CASE WHEN t.funded_minor > 0 THEN t.funded_minor ELSE t.sent_minor END, t.refund_at, t.id, t.receipt_id
 		FROM transactions t
 		LEFT JOIN quotes q ON q.platform_id = t.platform_id AND q.id = t.quote_id
 		WHERE t.platform_id = p.platform_id AND t.id = p.transaction_id
@@ -47,7 +47,7 @@ func scanUnmatched(rows pgx.Rows, p ident.Platform) (u transaction.Unmatched, er
 	u.Receipt.Platform = p
 	r, a := &u.Receipt, &transaction.Assignment{}
 	if err := rows.Scan(&u.Posting, &u.Kind, &u.Since, &r.ID, &r.Rail, &u.SourceAccount, &r.PartnerID, &r.Reference, &r.Amount.Currency,
-		&r.Amount.Minor, &r.At, &u.RefundOf, &a.Transaction, &a.Account, schema.Optional(&a.Note), &a.By.Token,
+		&r.Amount.Minor, &r.At, &u.RefundOf, &u.FundedBy, &a.Transaction, &a.Account, schema.Optional(&a.Note), &a.By.Token,
 		schema.Optional(&a.By.Actor), &a.At,
 		&a.Approval.Proposal, &a.Approval.By.Token, schema.Optional(&a.Approval.By.Actor), &a.By.Person); err != nil {
 		return u, err
@@ -77,9 +77,9 @@ func (u *Unit) SaveUnmatched(ctx context.Context, funds []ports.UnmatchedFunds) 
 // assignment that it protects does not exist yet, so there is no row to lock.
 const lockReceipt = `SELECT pg_advisory_xact_lock(uuid_hash_extended($1, 7))`
 
-// lockUnmatched finds the postings of a receipt $2, or the one of a failed refund ($3) of
+// selectUnmatched finds the postings of a receipt $2, or the one of a failed refund ($3) of
 // the transaction with that id. Uses unmatched_funds_by_receipt and the primary keys.
-const lockUnmatched = `
+const selectUnmatched = `
 	SELECT ` + unmatchedColumns + `
 	FROM (
 		SELECT f.posting_id FROM unmatched_funds f WHERE f.platform_id = $1 AND f.receipt_id = $2 AND f.receipt_id IS NOT NULL
@@ -96,8 +96,18 @@ func (u *Unit) LockUnmatched(ctx context.Context, p ident.Platform,
 	if err := u.query(ctx, lockReceipt, []any{receipt}, func(pgx.Rows) error { return nil }); err != nil {
 		return funds, false, err
 	}
+	return readUnmatched(ctx, u.query, p, receipt)
+}
+
+// UnmatchedOf implements accounting.Store.
+func (db *DB) UnmatchedOf(ctx context.Context, p ident.Platform, receipt ident.Receipt) (transaction.Unmatched, bool, error) {
+	return readUnmatched(ctx, db.read, p, receipt)
+}
+
+func readUnmatched(ctx context.Context, query func(context.Context, string, []any, func(pgx.Rows) error) error, p ident.Platform,
+	receipt ident.Receipt) (funds transaction.Unmatched, found bool, err error) {
 	failedRefund := ledger.DerivedID(receipt.UUID(), ledger.KindRefundFailed, 0)
-	err = u.query(ctx, lockUnmatched, []any{p, receipt, failedRefund}, func(rows pgx.Rows) (err error) {
+	err = query(ctx, selectUnmatched, []any{p, receipt, failedRefund}, func(rows pgx.Rows) (err error) {
 		funds, err = scanUnmatched(rows, p)
 		found = true
 		return err

@@ -61,6 +61,8 @@ type Store interface {
 	// Unmatched returns a page of the funds that are or were in funding/unmatched: those of
 	// receipts, and those of transactions whose refund failed.
 	Unmatched(ctx context.Context, p ident.Platform, f ports.UnmatchedFilter) (ports.UnmatchedPage, error)
+	// UnmatchedOf returns the unmatched funds of a receipt as Tx.LockUnmatched does, without a lock.
+	UnmatchedOf(ctx context.Context, p ident.Platform, receipt ident.Receipt) (transaction.Unmatched, bool, error)
 	// AssignmentOf returns the unmatched funds that were assigned to a transaction, or
 	// false if there were none.
 	AssignmentOf(ctx context.Context, p ident.Platform, t ident.Transaction) (transaction.Unmatched, bool, error)
@@ -113,6 +115,8 @@ type Tx interface {
 	// that UUID whose refund failed, and locks them; if they were unmatched twice, it
 	// returns the later ones. It returns false if there are none.
 	LockUnmatched(ctx context.Context, p ident.Platform, receipt ident.Receipt) (transaction.Unmatched, bool, error)
+	// IsReceiptReversed reports whether a receipt was taken back. LockUnmatched makes that wait which takes it back.
+	IsReceiptReversed(ctx context.Context, p ident.Platform, receipt ident.Receipt) (bool, error)
 	// AssignUnmatched stores an assignment, or returns CONFLICT if the funds have one.
 	AssignUnmatched(ctx context.Context, u transaction.Unmatched, a transaction.Assignment) error
 	RecurringStore

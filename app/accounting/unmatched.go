@@ -2,6 +2,7 @@ package accounting
 
 import (
 	"context"
+	"strings"
 
 	"causeway/app/internal/foureyes"
 	"causeway/app/internal/limiting"
@@ -31,12 +32,44 @@ type AssignCommand struct {
 	ownership account.OwnershipLimits
 }
 
+// AssignTo returns the command that assigns a receipt to what a person names: PAYER, or the id of an internal account or of the
+// transaction of a quote.
+func AssignTo(receipt ident.Receipt, to, note string) (a AssignCommand, err error) {
+	a.Receipt, a.Note = receipt, note
+	switch {
+	case to == "PAYER":
+		return a, nil
+	case strings.HasPrefix(to, ident.Transaction{}.Prefix()+":"):
+		a.Transaction, err = ident.ParseTransaction(to)
+	default:
+		a.Account, err = ident.ParseInternalAccount(to)
+	}
+	if err != nil {
+		err = fault.Invalid(fault.Field{Field: "to", Message: "must be the id of a transaction, the id of an internal account, or PAYER"})
+	}
+	return a, err
+}
+
 // maxNoteBytes is the maximum length of a note, which is a posting's memo.
 const maxNoteBytes = 200
 
 // Unmatched lists the payments that are or were in funding/unmatched, the suspense account.
 func (s *Service) Unmatched(ctx context.Context, p ident.Platform, filter ports.UnmatchedFilter) (ports.UnmatchedPage, error) {
 	return s.Store.Unmatched(ctx, p, filter)
+}
+
+// UnmatchedOf returns the unmatched funds of a receipt, or of the transaction with that UUID whose refund failed; if they were unmatched
+// twice, the later ones. Fault: NOT_FOUND.
+func (s *Service) UnmatchedOf(ctx context.Context, p ident.Platform, receipt ident.Receipt) (transaction.Unmatched, error) {
+	u, found, err := s.Store.UnmatchedOf(ctx, p, receipt)
+	if err == nil && !found {
+		err = unmatchedNotFound(receipt)
+	}
+	return u, err
+}
+
+func unmatchedNotFound(receipt ident.Receipt) error {
+	return fault.New(fault.NotFound, "No unmatched payment has the id %s. List them with GET /ledger/unmatched.", receipt)
 }
 
 // AssignUnmatched assigns an unmatched payment, once, or makes a proposal of that. Faults: NOT_FOUND; CONFLICT
@@ -99,7 +132,7 @@ func (s *Service) assignInTx(ctx context.Context, tx Tx, w *uow.Work, c foureyes
 		return u, err
 	}
 	if !found {
-		return u, fault.New(fault.NotFound, "No unmatched payment has the id %s. List them with GET /ledger/unmatched.", a.Receipt)
+		return u, unmatchedNotFound(a.Receipt)
 	}
 	assignment := transaction.Assignment{Transaction: a.Transaction, Account: a.Account, Note: a.Note, By: c.By,
 		Approval: c.Approval, At: w.Now}
@@ -109,7 +142,7 @@ func (s *Service) assignInTx(ctx context.Context, tx Tx, w *uow.Work, c foureyes
 	case !a.Account.IsZero():
 		assignment.Transaction, err = depositToAccount(ctx, tx, w, u, a)
 	default:
-		err = returnToPayer(w, u, a)
+		err = returnToPayer(ctx, tx, w, u, a)
 	}
 	if err != nil {
 		return u, err
@@ -210,13 +243,27 @@ func checkCapacity(ctx context.Context, tx Tx, w *uow.Work, accounts []ledger.Ac
 	return uow.CheckCapacity(balances, d.Postings)
 }
 
-// returnToPayer posts the refund that is owed to the payer, and enqueues sending it.
-func returnToPayer(w *uow.Work, u transaction.Unmatched, a AssignCommand) error {
-	posting, err := u.SendBack(a.Note, w.Now)
+// returnToPayer posts the refund that is owed to the payer, and enqueues sending it. A failed refund is sent as the receipt that had paid
+// for the transaction.
+func returnToPayer(ctx context.Context, tx Tx, w *uow.Work, u transaction.Unmatched, a AssignCommand) error {
+	sent, refused := u.SentBack(), false
+	if sent != u.Receipt.ID && !sent.IsZero() {
+		before, found, err := tx.LockUnmatched(ctx, u.Receipt.Platform, sent)
+		if err != nil {
+			return err
+		}
+		if refused = found && before.IsFailedRefund(); !refused { // the payer has what was taken back
+			refused, err = tx.IsReceiptReversed(ctx, u.Receipt.Platform, sent)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	posting, err := u.SendBack(refused, a.Note, w.Now)
 	if err != nil {
 		return err
 	}
 	w.Post(posting)
-	w.Enqueue(u.Receipt.Platform, transaction.StepSendBack, u.Receipt.ID.UUID())
+	w.Enqueue(u.Receipt.Platform, transaction.StepSendBack, sent.UUID())
 	return nil
 }

@@ -281,8 +281,7 @@ func TestAssignUnmatched_ReturnsToPayer(t *testing.T) {
 
 func TestAssignUnmatched_FailedRefund(t *testing.T) {
 	t.Parallel()
-	// A refund that failed becomes unmatched funds, which can be deposited once and not assigned
-	// otherwise.
+	// A refund that failed becomes unmatched funds, which can be deposited once and cannot fund a quote.
 	env := newEnv(t)
 	account := env.NewInternalAccount(env.Customer.ID, "USD", 0)
 	q := env.createQuote(t, "spark1nobody007", 10050)
@@ -298,13 +297,9 @@ func TestAssignUnmatched_FailedRefund(t *testing.T) {
 		u.Receipt.Reference != q.Reference || u.Receipt.At.IsZero() || !u.IsFailedRefund() {
 		t.Errorf("%+v", u)
 	}
-	for name, to := range map[string]accounting.AssignCommand{"to its payer": {},
-		"to a quote": {Transaction: env.createQuote(t, "spark1good", 10050).Transaction}} {
-		to.Receipt, to.Note = u.Receipt.ID, "x"
-		if _, err := env.accounting.AssignUnmatched(t.Context(), env.Admin.Platform, env.Admin.Author(), to,
-			nil); !fault.Is(err, fault.Conflict) {
-			t.Errorf("%s: %v", name, err)
-		}
+	if _, err := env.accounting.AssignUnmatched(t.Context(), env.Admin.Platform, env.Admin.Author(), accounting.AssignCommand{
+		Receipt: u.Receipt.ID, Transaction: env.createQuote(t, "spark1good", 10050).Transaction, Note: "x"}, nil); !fault.Is(err, fault.Conflict) {
+		t.Errorf("to a quote: %v", err)
 	}
 	for _, again := range []bool{false, true} {
 		_, err := env.accounting.AssignUnmatched(t.Context(), env.Admin.Platform, env.Admin.Author(),
@@ -321,6 +316,107 @@ func TestAssignUnmatched_FailedRefund(t *testing.T) {
 	env.WaitForState(listed[0].Assignment.Transaction, "COMPLETED")
 	env.wantTimeline(t, listed[0].Assignment.Transaction, "REQUESTED ASSIGNED POSTED EVENT")
 	env.wantBalances(t, map[string]string{"rails/RTP USD": "10050", account.LedgerPath() + " USD": "10050"})
+	env.checkLedger(t)
+}
+
+func TestAssignUnmatched_FailedRefundSentAgain(t *testing.T) {
+	t.Parallel()
+	// A refund that failed is sent to its payer again, once and as a payment of its own; a second press moves nothing. If the rail refuses it
+	// too, the money is unmatched again, and only an account can have it.
+	for name, refuses := range map[string]bool{"sent": false, "refused": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var mutex sync.Mutex
+			var refunds []ports.Refund
+			env := newEnv(t, func(e *apptest.Env) {
+				e.Rail.OnRefund = func(ctx context.Context, batch []ports.Refund) []ports.Outcome {
+					mutex.Lock()
+					defer mutex.Unlock()
+					refunds = append(refunds, batch...)
+					verdict := ports.Outcome{Verdict: ports.Done}
+					if refuses || batch[0].Payout != nil {
+						verdict = ports.Outcome{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed}
+					}
+					return apptest.AllOutcomes[ports.Refund](verdict)(ctx, batch)
+				}
+			})
+			q := env.createQuote(t, "spark1nobody002", 10050)
+			env.receivePayment(t, q.Reference, 10050)
+			failed := env.WaitForState(q.Transaction, "FAILED (refund FAILED)")
+			again := func(receipt ident.Receipt) error {
+				_, err := env.accounting.AssignUnmatched(t.Context(), env.Admin.Platform, env.Admin.Author(),
+					accounting.AssignCommand{Receipt: receipt, Note: "their account is open again"}, nil)
+				return err
+			}
+			u := env.listUnmatched(t, nil)[0]
+
+			if err := again(u.Receipt.ID); err != nil {
+				t.Fatal(err)
+			}
+
+			if err := again(u.Receipt.ID); !fault.Is(err, fault.Conflict) {
+				t.Errorf("pressed again: %v", err)
+			}
+			settled := map[string]string{}
+			if refuses {
+				settled["rails/RTP USD"], settled["funding/unmatched USD"] = "10050", "10050"
+			}
+			env.waitForBalances(t, settled)
+			env.checkLedger(t)
+			mutex.Lock()
+			defer mutex.Unlock()
+			if last := refunds[len(refunds)-1]; len(refunds) != 2 || last.ID != failed.Receipt.UUID() || last.Amount != failed.Funded {
+				t.Errorf("sent %+v", refunds)
+			}
+			if got := env.WaitForState(q.Transaction, "FAILED (refund FAILED)"); got.Refund.Reference != failed.Refund.Reference {
+				t.Errorf("%+v", got.Refund)
+			}
+			found, err := env.accounting.UnmatchedOf(t.Context(), env.Admin.Platform, failed.Receipt)
+			if !refuses {
+				if !fault.Is(err, fault.NotFound) {
+					t.Errorf("%+v, %v", found, err)
+				}
+				return
+			}
+			if err != nil || found.Assignment != nil || !found.IsFailedRefund() {
+				t.Fatalf("%+v, %v", found, err)
+			}
+			if err := again(failed.Receipt); !fault.Is(err, fault.Conflict) {
+				t.Errorf("sent a third time: %v", err)
+			}
+		})
+	}
+}
+
+func TestAssignUnmatched_FailedRefundOfAReceiptThatWasRefused(t *testing.T) {
+	t.Parallel()
+	// A rail has refused to send back a payment, which funds a quote then. If its refund fails too, nothing is sent under the id that
+	// the rail has refused: the money can only be assigned to an account.
+	env := newEnv(t, func(e *apptest.Env) {
+		e.Rail.OnRefund = apptest.AllOutcomes[ports.Refund](ports.Outcome{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed})
+	})
+	assign := func(a accounting.AssignCommand) error {
+		a.Note = "x"
+		_, err := env.accounting.AssignUnmatched(t.Context(), env.Admin.Platform, env.Admin.Author(), a, nil)
+		return err
+	}
+	receipt := env.receivePayment(t, "", 10050)
+	if err := assign(accounting.AssignCommand{Receipt: receipt}); err != nil {
+		t.Fatal(err)
+	}
+	env.waitForBalances(t, map[string]string{"rails/RTP USD": "10050", "funding/unmatched USD": "10050"})
+	q := env.createQuote(t, "spark1nobody002", 10050)
+	if err := assign(accounting.AssignCommand{Receipt: receipt, Transaction: q.Transaction}); err != nil {
+		t.Fatal(err)
+	}
+	env.WaitForState(q.Transaction, "FAILED (refund FAILED)")
+	var refund ident.Receipt
+	refund.SetUUID(q.Transaction.UUID())
+
+	if err := assign(accounting.AssignCommand{Receipt: refund}); !fault.Is(err, fault.Conflict) {
+		t.Errorf("sent back twice: %v", err)
+	}
+	env.wantBalances(t, map[string]string{"rails/RTP USD": "10050", "funding/unmatched USD": "10050"})
 	env.checkLedger(t)
 }
 

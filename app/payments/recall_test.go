@@ -7,11 +7,14 @@ import (
 	"time"
 
 	"causeway/adapters/postgres"
+	"causeway/app/accounting"
 	"causeway/app/internal/uow"
 	"causeway/app/payments"
 	"causeway/app/rails"
 	"causeway/core/account"
 	"causeway/core/corridor"
+	"causeway/core/fault"
+	"causeway/core/ident"
 	"causeway/core/platform"
 	"causeway/core/quote"
 	"causeway/core/rail"
@@ -301,6 +304,9 @@ func TestRecall_AfterTheWriteOff(t *testing.T) {
 		t.Errorf("the payment is %s", e.state())
 	}
 	e.WantBalances(map[string]int64{"funding/unmatched USD": -50_00, "expense/write-offs USD": 50_00})
+	if err := e.sendRefundAgain(); !fault.Is(err, fault.Conflict) {
+		t.Errorf("sent to who has the money: %v", err)
+	}
 }
 
 func TestRecall_OfMoneyThatIsSentBack(t *testing.T) {
@@ -352,6 +358,67 @@ func TestRecall_OfMoneyThatIsSentBack(t *testing.T) {
 			}
 			maps.DeleteFunc(want, func(_ string, minor int64) bool { return minor == 0 })
 			e.WantBalances(want)
+		})
+	}
+}
+
+// sendRefundAgain assigns the money of the refund that failed to its payer, as finance does.
+func (e *recallEnv) sendRefundAgain() error {
+	var receipt ident.Receipt
+	receipt.SetUUID(e.quoted.Transaction.UUID())
+	finance := accounting.New(accounting.Config{Store: e.Store, Clock: e.Clock, IDs: e.IDs})
+	_, err := finance.AssignUnmatched(e.t.Context(), e.Platform.ID, e.Admin.Author(),
+		accounting.AssignCommand{Receipt: receipt, Note: "their account is open again"}, nil)
+	return err
+}
+
+func TestRecall_OfARefundThatIsSentAgain(t *testing.T) {
+	t.Parallel()
+	// A refund that failed is sent again unless its money is taken back before that leaves. What left before that is lost; if the bank
+	// refuses it after all, it is not, and the payer has the money once.
+	refused := ports.Outcome{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed, Code: "AC04"}
+	for name, tt := range map[string]struct {
+		leaves bool
+		then   ports.Outcome
+		want   map[string]int64
+	}{
+		"waits":                    {false, ports.Outcome{Verdict: ports.Done}, nil},
+		"has left":                 {true, ports.Outcome{Verdict: ports.Done}, map[string]int64{"rails/ACH USD": -40_00, "expense/chargebacks USD": 40_00}},
+		"has left, and is refused": {true, refused, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := newRecallEnv(t)
+			before := e.balances()
+			e.pay("in-1", 40_00)
+			e.settle(refused)
+			if e.state() != "FAILED (refund FAILED)" {
+				t.Fatalf("the payment is %s", e.state())
+			}
+			clear(e.adapter.left)
+			if !tt.leaves {
+				e.pause(true)
+			}
+			e.adapter.outcome = e.waiting()
+			if err := e.sendRefundAgain(); err != nil {
+				t.Fatal(err)
+			}
+			e.runDue(t)
+
+			e.recall("in-1")
+			e.recall("in-1")
+			if !tt.leaves {
+				e.pause(false)
+			}
+			e.settle(tt.then)
+
+			if _, owes := e.owed(); (len(e.adapter.left) == 1) != tt.leaves || owes {
+				t.Errorf("%v left, owed %t", e.adapter.left, owes)
+			}
+			want := before
+			maps.Copy(want, tt.want)
+			e.WantBalances(want)
+			e.checkLedger(t)
 		})
 	}
 }

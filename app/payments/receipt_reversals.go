@@ -114,6 +114,10 @@ func (s *Service) reverseUsed(ctx context.Context, tx Tx, w *uow.Work, v transac
 			if u.Assignment == nil {
 				return reverseUnmatched(ctx, tx, w, v, u)
 			}
+			if u.Assignment.IsSentBack() { // as the receipt itself, which nobody has then
+				delete(locked, transactionKey(t))
+				continue
+			}
 		}
 		_, owed, err := tx.LockReceivableOf(ctx, t.Platform, t.ID)
 		if err != nil {

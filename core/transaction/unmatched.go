@@ -22,6 +22,8 @@ type Unmatched struct {
 	SourceAccount string
 	// RefundOf is the transaction whose refund failed; zero for a payment without a transaction.
 	RefundOf ident.Transaction
+	// FundedBy is the receipt that paid for RefundOf; zero if an account did, or a collection.
+	FundedBy ident.Receipt
 	// Posting is the id of the posting that credited funding/unmatched, Kind its kind, and Since its
 	// recorded time.
 	Posting uuid.UUID
@@ -53,6 +55,22 @@ func (u Unmatched) DepositID() (id ident.Transaction) {
 	}
 	id.SetUUID(u.Receipt.ID.UUID())
 	return id
+}
+
+// IsSentBack reports whether the money goes, or went, back to its payer.
+func (a Assignment) IsSentBack() bool { return a.Account.IsZero() && a.Transaction.IsZero() }
+
+// SentBack is the receipt that is sent back if the money is assigned to its payer: each is sent back once, under an id that no rail has had.
+// That of a failed refund is the one that had paid for the transaction. It is zero if a rail has refused to send back the money itself, or
+// nothing was received for it.
+func (u Unmatched) SentBack() ident.Receipt {
+	switch {
+	case !u.IsFailedRefund():
+		return u.Receipt.ID
+	case u.RefundOf.IsZero():
+		return ident.Receipt{}
+	}
+	return u.FundedBy
 }
 
 // CheckUnassigned returns a CONFLICT fault if the money is already assigned.
@@ -87,7 +105,7 @@ func (t Transaction) AssignUnmatched(u Unmatched, p Parties, note string, now ti
 	}
 	switch {
 	case !u.RefundOf.IsZero():
-		return Decision{}, errNotWaiting("This is the refund of %s, which could not be sent. Assign the money to an account.", u.RefundOf)
+		return Decision{}, errNotWaiting("This is the refund of %s, which could not be sent. Assign the money to an account, or send it back again.", u.RefundOf)
 	case t.isChallenged():
 		return Decision{}, errNotWaiting("The payer of %s has not authorised it. Assign the money once it has, before the quote expires.", t.ID)
 	case t.Type != Outgoing || t.State != Initial || t.Flow().Funding != JustInTime:
@@ -132,15 +150,15 @@ func (in IncomingPayment) AssignUnmatched(u Unmatched, note string, now time.Tim
 	return d, nil
 }
 
-// SendBack returns the posting that opens the refund of unmatched money to its payer. Fault: CONFLICT
-// if the money is already assigned, or a rail has refused to return it.
-func (u Unmatched) SendBack(note string, now time.Time) (ledger.Posting, error) {
+// SendBack returns the posting that opens the refund of unmatched money to its payer; refused says that a rail has refused to send back the
+// receipt SentBack before, or that it was taken back, so that its payer has it. Fault: CONFLICT if the money is already assigned, or cannot be sent back.
+func (u Unmatched) SendBack(refused bool, note string, now time.Time) (ledger.Posting, error) {
 	if err := u.CheckUnassigned(); err != nil {
 		return ledger.Posting{}, err
 	}
-	if u.IsFailedRefund() {
+	if refused || u.SentBack().IsZero() {
 		return ledger.Posting{}, &fault.Error{Code: fault.Conflict, Reason: "Cannot be sent back",
-			Message: "The rail refused to return this payment. Assign it to an account."}
+			Message: "The rail refused to return this payment, or its payer has it already. Assign it to an account."}
 	}
 	return u.assignmentPosting(ledger.TransitRefunds, note, ident.Transaction{}, now), nil
 }

@@ -97,7 +97,7 @@ func TestUnmatched_SendBack(t *testing.T) {
 	// again and can only be assigned to an account.
 	u := unmatched(500)
 
-	owed, err := u.SendBack("unknown payer", noon)
+	owed, err := u.SendBack(false, "unknown payer", noon)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestUnmatched_SendBack(t *testing.T) {
 	wantBalances(t, []ledger.Posting{u.Receipt.Unmatched(), owed, u.Receipt.SentBack(u.Receipt.Rail.LedgerPath(), noon)}, nil)
 	failed := u.Receipt.SendBackFailed(noon)
 	again := transaction.Unmatched{Receipt: u.Receipt, Posting: failed.ID, Kind: failed.Kind}
-	if _, err := again.SendBack("", noon); !fault.Is(err, fault.Conflict) {
+	if _, err := again.SendBack(false, "", noon); !fault.Is(err, fault.Conflict) {
 		t.Errorf("sent a second time: %v", err)
 	}
 	d, err := newIncoming().AssignUnmatched(again, "", noon)
@@ -115,16 +115,39 @@ func TestUnmatched_SendBack(t *testing.T) {
 	}
 }
 
+func TestUnmatched_FailedRefundIsSentAgain(t *testing.T) {
+	t.Parallel()
+	// A failed refund is sent again as the receipt that had paid for its transaction, unless a rail has refused that too. The posting has an
+	// id of its own.
+	failed := unmatched(10050)
+	paid := failed.Receipt.ID
+	failed.RefundOf, failed.Kind, failed.FundedBy = onRamp().ID, ledger.KindRefundFailed, paid
+	failed.Receipt.ID.SetUUID(failed.RefundOf.UUID())
+
+	owed, err := failed.SendBack(false, "their bank has opened the account again", noon)
+
+	if err != nil || failed.SentBack() != paid {
+		t.Fatalf("%v, sent back as %s", err, failed.SentBack())
+	}
+	wantBalances(t, []ledger.Posting{failed.Receipt.Unmatched(), owed}, map[string]int64{"rails/RTP USD": 10050, "transit/refunds USD": -10050})
+	if first, err := unmatched(10050).SendBack(false, "", noon); err != nil || first.ID == owed.ID {
+		t.Errorf("%v: both are posted as %s", err, owed.ID)
+	}
+	if _, err := failed.SendBack(true, "", noon); !fault.Is(err, fault.Conflict) {
+		t.Errorf("refused before: %v", err)
+	}
+}
+
 func TestUnmatched_FailedRefundOnlyDeposits(t *testing.T) {
 	t.Parallel()
-	// A failed refund cannot fund a quote or be sent again. It can be deposited, under an id that no other
+	// A failed refund cannot fund a quote, nor be sent again if nothing was received for it. It can be deposited, under an id that no other
 	// transaction has.
 	failedRefund := unmatched(10050)
 	failedRefund.RefundOf, failedRefund.Kind = onRamp().ID, ledger.KindRefundFailed
 	failedRefund.Receipt.ID.SetUUID(failedRefund.RefundOf.UUID())
 
 	_, quoteErr := onRamp().AssignUnmatched(failedRefund, transaction.Parties{}, "", noon)
-	_, sendErr := failedRefund.SendBack("", noon)
+	_, sendErr := failedRefund.SendBack(false, "", noon)
 	for name, err := range map[string]error{"a refund to a quote": quoteErr, "a refund to its payer": sendErr} {
 		if !fault.Is(err, fault.Conflict) {
 			t.Errorf("%s: %v", name, err)
@@ -148,7 +171,7 @@ func TestUnmatched_AssignTwiceRefused(t *testing.T) {
 	u.Assignment = &transaction.Assignment{At: noon}
 	_, quoteErr := onRamp().AssignUnmatched(u, transaction.Parties{}, "", noon)
 	_, depositErr := newIncoming().AssignUnmatched(u, "", noon)
-	_, sendErr := u.SendBack("", noon)
+	_, sendErr := u.SendBack(false, "", noon)
 	for name, err := range map[string]error{"quote": quoteErr, "account": depositErr, "payer": sendErr} {
 		if !fault.Is(err, fault.Conflict) {
 			t.Errorf("%s: %v", name, err)

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
@@ -82,21 +81,6 @@ func (r assignUnmatchedFundsRequest) Resolve(huma.Context) []error {
 	return httpapi.FieldErrors(fault.Invalid(fault.Field{Field: "note", Message: "must be at most 200 bytes long"}))
 }
 
-func (r assignUnmatchedFundsRequest) command(receipt ident.Receipt) (accounting.AssignCommand, error) {
-	a := accounting.AssignCommand{Receipt: receipt, Note: r.Note}
-	var err error
-	switch {
-	case strings.HasPrefix(r.To, "Transaction:"):
-		a.Transaction, err = ident.ParseTransaction(r.To)
-	case strings.HasPrefix(r.To, "InternalAccount:"):
-		a.Account, err = ident.ParseInternalAccount(r.To)
-	}
-	if err != nil {
-		return a, fault.Invalid(fault.Field{Field: "to", Message: "must be the id of a transaction, the id of an internal account, or PAYER"})
-	}
-	return a, nil
-}
-
 // unmatchedParams selects unmatched funds.
 type unmatchedParams struct {
 	httpapi.ReportFormat
@@ -145,13 +129,14 @@ func registerUnmatched(a *httpapi.API, service Accounting) {
 		Description: "Assigns unmatched funds, once. A quote that awaits exactly this amount and currency runs as if it were paid now, if " +
 			"the limits of the platform allow it; " +
 			"an internal account is credited with an incoming transaction; PAYER returns the funds by the rail they arrived by. " +
-			"A failed refund can only be assigned to an account. Funds that the rail refused to return cannot be assigned to PAYER.",
+			"A failed refund is assigned to an account or, if a payment had funded its transaction, to PAYER, which sends that payment back. " +
+			"Funds that the rail refused to return so cannot be assigned to PAYER again.",
 		Errors: []fault.Code{fault.NotFound, fault.TransactionNotFound, fault.InternalAccountNotFound, fault.Conflict, fault.InvalidCurrency,
 			fault.AmountOutOfRange, fault.CustomerDeleted, fault.UserNotReady, fault.QuoteNotExecutable,
 			fault.ExternalAccountVerificationRequired, fault.TransactionSizeLimitExceeded, fault.DailyVolumeLimitExceeded},
 	}, 200, unmatchedFundsBody{}), func(ctx context.Context, call httpapi.Call,
 		in *assignInput) (proposal.Outcome[transaction.Unmatched], error) {
-		command, err := in.Body.command(in.ReceiptID.Value)
+		command, err := accounting.AssignTo(in.ReceiptID.Value, in.Body.To, in.Body.Note)
 		if err != nil {
 			return proposal.Outcome[transaction.Unmatched]{}, err
 		}

@@ -263,6 +263,9 @@ func (w *world) outcomes() map[string]int {
 		counts[kind]++
 		if w.postings[posting].Kind == ledger.KindRefundFailed {
 			counts["assignment of a refund"]++
+			if a.IsSentBack() && a.By != transaction.ReversedBy {
+				counts["refund that is sent again"]++
+			}
 		}
 	}
 	return counts

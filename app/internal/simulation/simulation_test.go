@@ -68,7 +68,7 @@ func TestSimulation_ReachesEveryOutcome(t *testing.T) {
 		"payout of a wallet COMPLETED", "payout of a wallet FAILED", "payout of a wallet EXPIRED", "payout to a wallet COMPLETED",
 		"payout to a wallet FAILED",
 		"closed month", "posting that is too late for its month", "assignment to a quote", "assignment to an account", "return to the payer",
-		"assignment of a refund",
+		"assignment of a refund", "refund that is sent again",
 		"action EXECUTE_QUOTE APPROVED", "action EXECUTE_QUOTE FAILED", "action EXECUTE_QUOTE REJECTED", "action TRANSFER_OUT APPROVED",
 		"action TRANSFER_OUT FAILED", "action TRANSFER_OUT REJECTED",
 		"action TRANSFER_IN APPROVED", "action TRANSFER_IN REJECTED", "payment of an agent that is given back", "attempt AGENT_PAUSED",

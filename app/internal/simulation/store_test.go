@@ -592,7 +592,7 @@ func (m *memory) unmatchedOf(id ident.Receipt) (found transaction.Unmatched, kno
 		found.SourceAccount = found.Receipt.Rail.LedgerPath()
 		posting = postings[len(postings)-1]
 	} else if t, exists := m.transactions[refunded]; exists {
-		found.RefundOf, found.SourceAccount = t.ID, t.SourceAccount
+		found.RefundOf, found.FundedBy, found.SourceAccount = t.ID, t.Receipt, t.SourceAccount
 		found.Receipt = transaction.Receipt{ID: id, Platform: t.Platform, Rail: t.SourceRail, Reference: t.Reference, Amount: t.Refundable(),
 			At: t.UpdatedAt}
 	}
