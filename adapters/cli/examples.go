@@ -137,7 +137,9 @@ var Examples = map[string]string{
 	"ledger income":      "causeway ledger income --by effective --from 2026-01-01T00:00:00Z --output csv",
 	"ledger fx-position": "causeway ledger fx-position --at 2026-10-31T23:59:59Z --reporting-currency EUR",
 	"ledger unmatched":   "causeway ledger unmatched --assigned=false",
-	"ledger entries":     "causeway ledger entries rails/RTP --currency USD --from 2026-10-01T00:00:00Z --output csv",
+	"ledger assign": "causeway ledger assign Receipt:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11 --to PAYER --note 'Their account is " +
+		"open again'",
+	"ledger entries": "causeway ledger entries rails/RTP --currency USD --from 2026-10-01T00:00:00Z --output csv",
 	"ledger postings": "causeway ledger postings --kind adjustment --from 2026-10-01T00:00:00Z --to 2026-11-01T00:00:00Z " +
 		"--by effective --output csv",
 	"ledger timeline":    "causeway ledger timeline Transaction:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e33 --output csv",

@@ -14,6 +14,7 @@ type LedgerCommand struct {
 	Income                 ledgerIncomeCommand          `cmd:"" help:"Print the income by day or month, as a table or CSV."`
 	FXPosition             ledgerFXPositionCommand      `cmd:"" name:"fx-position" help:"Print the foreign exchange position in each currency and its value, as a table or CSV."`
 	Unmatched              ledgerUnmatchedCommand       `cmd:"" help:"Print unmatched funds and their assignments, as a table or CSV."`
+	Assign                 ledgerAssignCommand          `cmd:"" help:"Assign unmatched funds: to an account, to a quote, or back to their payer; or send a refund that failed again."`
 	Entries                ledgerEntriesCommand         `cmd:"" help:"Print the entries of a ledger account with running balances, as a table or CSV, or those of a transaction."`
 	Postings               ledgerPostingsCommand        `cmd:"" help:"Print postings with their entries, as a table or CSV."`
 	Timeline               ledgerTimelineCommand        `cmd:"" help:"Print everything that happened to a transaction, as a table or CSV."`

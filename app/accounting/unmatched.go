@@ -58,15 +58,30 @@ func (s *Service) Unmatched(ctx context.Context, p ident.Platform, filter ports.
 	return s.Store.Unmatched(ctx, p, filter)
 }
 
+// UnmatchedDetails are unmatched funds with what rails have said about sending them back.
+type UnmatchedDetails struct {
+	transaction.Unmatched
+	Replies []ports.RailReply
+}
+
 // UnmatchedOf returns the unmatched funds of a receipt, or of the transaction with that UUID whose refund failed; if they were unmatched
 // twice, the later ones. Fault: NOT_FOUND.
-func (s *Service) UnmatchedOf(ctx context.Context, p ident.Platform, receipt ident.Receipt) (transaction.Unmatched, error) {
-	u, found, err := s.Store.UnmatchedOf(ctx, p, receipt)
-	if err == nil && !found {
-		err = unmatchedNotFound(receipt)
+func (s *Service) UnmatchedOf(ctx context.Context, p ident.Platform, receipt ident.Receipt) (u UnmatchedDetails, err error) {
+	var found bool
+	if u.Unmatched, found, err = s.Store.UnmatchedOf(ctx, p, receipt); err != nil {
+		return u, err
+	}
+	if !found {
+		return u, unmatchedNotFound(receipt)
+	}
+	if u.Assignment != nil && u.Assignment.IsSentBack() {
+		u.Replies, err = s.Store.RailReplies(ctx, p, u.SentBack().UUID(), maxSendBackReplies)
 	}
 	return u, err
 }
+
+// maxSendBackReplies is how many replies of rails are shown with unmatched funds, the first ones.
+const maxSendBackReplies = 100
 
 func unmatchedNotFound(receipt ident.Receipt) error {
 	return fault.New(fault.NotFound, "No unmatched payment has the id %s. List them with GET /ledger/unmatched.", receipt)

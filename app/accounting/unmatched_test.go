@@ -297,8 +297,9 @@ func TestAssignUnmatched_FailedRefund(t *testing.T) {
 		u.Receipt.Reference != q.Reference || u.Receipt.At.IsZero() || !u.IsFailedRefund() {
 		t.Errorf("%+v", u)
 	}
-	if _, err := env.accounting.AssignUnmatched(t.Context(), env.Admin.Platform, env.Admin.Author(), accounting.AssignCommand{
-		Receipt: u.Receipt.ID, Transaction: env.createQuote(t, "spark1good", 10050).Transaction, Note: "x"}, nil); !fault.Is(err, fault.Conflict) {
+	toQuote := accounting.AssignCommand{Receipt: u.Receipt.ID, Transaction: env.createQuote(t, "spark1good", 10050).Transaction, Note: "x"}
+	if _, err := env.accounting.AssignUnmatched(t.Context(), env.Admin.Platform, env.Admin.Author(), toQuote,
+		nil); !fault.Is(err, fault.Conflict) {
 		t.Errorf("to a quote: %v", err)
 	}
 	for _, again := range []bool{false, true} {

@@ -382,8 +382,9 @@ func TestRecall_OfARefundThatIsSentAgain(t *testing.T) {
 		then   ports.Outcome
 		want   map[string]int64
 	}{
-		"waits":                    {false, ports.Outcome{Verdict: ports.Done}, nil},
-		"has left":                 {true, ports.Outcome{Verdict: ports.Done}, map[string]int64{"rails/ACH USD": -40_00, "expense/chargebacks USD": 40_00}},
+		"waits": {false, ports.Outcome{Verdict: ports.Done}, nil},
+		"has left": {true, ports.Outcome{Verdict: ports.Done}, map[string]int64{"rails/ACH USD": -40_00,
+			"expense/chargebacks USD": 40_00}},
 		"has left, and is refused": {true, refused, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

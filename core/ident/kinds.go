@@ -148,6 +148,7 @@ func ParseCustomer(s string) (Customer, error)               { return Parse[cust
 func ParseToken(s string) (Token, error)                     { return Parse[tokenKind](s) }
 func ParseMovement(s string) (Movement, error)               { return Parse[movementKind](s) }
 func ParseProposal(s string) (Proposal, error)               { return Parse[proposalKind](s) }
+func ParseReceipt(s string) (Receipt, error)                 { return Parse[receiptKind](s) }
 func ParseReceivable(s string) (Receivable, error)           { return Parse[receivableKind](s) }
 func ParsePlatform(s string) (Platform, error)               { return Parse[platformKind](s) }
 func ParsePosting(s string) (Posting, error)                 { return Parse[postingKind](s) }

@@ -34,6 +34,7 @@ var CommandRights = []CommandRight{
 	{"keys remove", ManageService, false},
 	{"keys rotate", ManageService, false},
 	{"ledger archive", ManageService, false},
+	{"ledger assign", KeepBooks, true},
 	{"ledger breaks resolve", KeepBooks, true},
 	{"ledger chart add", KeepBooks, true},
 	{"ledger chart change", KeepBooks, true},

@@ -72,6 +72,7 @@ const (
 	PersonCancelledPayment OperatorActionKind = "CANCEL_PAYMENT"
 	PersonSimulatedPayment OperatorActionKind = "SIMULATE_PAYMENT" // moved one of a sandbox on; its name says how
 	PersonSentWebhooks     OperatorActionKind = "SEND_WEBHOOKS_AGAIN"
+	PersonAssignedFunds    OperatorActionKind = "ASSIGN_UNMATCHED_FUNDS"
 	// OperatorActedAlone is a command on a production service that nobody had signed in for, beside what the command records.
 	OperatorActedAlone OperatorActionKind = "BREAK_GLASS"
 )

@@ -60,9 +60,9 @@ func (u Unmatched) DepositID() (id ident.Transaction) {
 // IsSentBack reports whether the money goes, or went, back to its payer.
 func (a Assignment) IsSentBack() bool { return a.Account.IsZero() && a.Transaction.IsZero() }
 
-// SentBack is the receipt that is sent back if the money is assigned to its payer: each is sent back once, under an id that no rail has had.
-// That of a failed refund is the one that had paid for the transaction. It is zero if a rail has refused to send back the money itself, or
-// nothing was received for it.
+// SentBack is the receipt that is sent back if the money is assigned to its payer: each is sent back once, under an id that no rail has
+// had. That of a failed refund is the one that had paid for the transaction. It is zero if a rail has refused to send back the money
+// itself, or nothing was received for it.
 func (u Unmatched) SentBack() ident.Receipt {
 	switch {
 	case !u.IsFailedRefund():
@@ -105,7 +105,8 @@ func (t Transaction) AssignUnmatched(u Unmatched, p Parties, note string, now ti
 	}
 	switch {
 	case !u.RefundOf.IsZero():
-		return Decision{}, errNotWaiting("This is the refund of %s, which could not be sent. Assign the money to an account, or send it back again.", u.RefundOf)
+		return Decision{}, errNotWaiting("This is the refund of %s, which could not be sent. Assign the money to an account, or send it back "+
+			"again.", u.RefundOf)
 	case t.isChallenged():
 		return Decision{}, errNotWaiting("The payer of %s has not authorised it. Assign the money once it has, before the quote expires.", t.ID)
 	case t.Type != Outgoing || t.State != Initial || t.Flow().Funding != JustInTime:
@@ -150,8 +151,9 @@ func (in IncomingPayment) AssignUnmatched(u Unmatched, note string, now time.Tim
 	return d, nil
 }
 
-// SendBack returns the posting that opens the refund of unmatched money to its payer; refused says that a rail has refused to send back the
-// receipt SentBack before, or that it was taken back, so that its payer has it. Fault: CONFLICT if the money is already assigned, or cannot be sent back.
+// SendBack returns the posting that opens the refund of unmatched money to its payer; refused says that a rail has refused to send back
+// the receipt SentBack before, or that it was taken back, so that its payer has it. Fault: CONFLICT if the money is already assigned, or
+// cannot be sent back.
 func (u Unmatched) SendBack(refused bool, note string, now time.Time) (ledger.Posting, error) {
 	if err := u.CheckUnassigned(); err != nil {
 		return ledger.Posting{}, err

@@ -129,7 +129,8 @@ func TestUnmatched_FailedRefundIsSentAgain(t *testing.T) {
 	if err != nil || failed.SentBack() != paid {
 		t.Fatalf("%v, sent back as %s", err, failed.SentBack())
 	}
-	wantBalances(t, []ledger.Posting{failed.Receipt.Unmatched(), owed}, map[string]int64{"rails/RTP USD": 10050, "transit/refunds USD": -10050})
+	wantBalances(t, []ledger.Posting{failed.Receipt.Unmatched(), owed},
+		map[string]int64{"rails/RTP USD": 10050, "transit/refunds USD": -10050})
 	if first, err := unmatched(10050).SendBack(false, "", noon); err != nil || first.ID == owed.ID {
 		t.Errorf("%v: both are posted as %s", err, owed.ID)
 	}

@@ -450,6 +450,8 @@ type fakeAccounting struct {
 	filter   ports.AccountEntryFilter
 	posting  accounting.Posting
 	position accounting.FXPosition
+	// unmatched are by receipt.
+	unmatched []accounting.UnmatchedDetails
 }
 
 func (f *fakeAccounting) Timeline(ctx context.Context, p ident.Platform, id ident.Transaction) (accounting.Timeline, error) {

@@ -31,6 +31,7 @@ var menu = []menuGroup{
 		{"months", "Month end", "/months", person.View, false},
 		{"breaks", "Breaks", "/breaks", person.View, false},
 		{"reconciliations", "Statements", "/reconciliations", person.View, false},
+		{"unmatched", "Unmatched funds", "/unmatched", person.View, false},
 		{"journals", "Journals", "/journals", person.View, false},
 		{"receivables", "Receivables", "/receivables", person.View, false},
 		{"safeguarding", "Safeguarding", "/safeguarding", person.View, false},

@@ -273,6 +273,9 @@ func (c *Console) paymentWith(r *request, revealed bool) error {
 	minute := escapeQuery(timeline.Transaction.CreatedAt.In(r.zone().location).Format(timeForm))
 	data.Facts = add(data.Facts, "Requests at its creation", "in the log of requests", data.Base+"/requests?from="+minute+"&to="+minute)
 	data.Actions = data.actionsOn(timeline)
+	if err := c.addRefund(r, &data); err != nil {
+		return err
+	}
 	if err := c.addConnections(r, &data); err != nil {
 		return err
 	}

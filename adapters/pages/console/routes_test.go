@@ -71,6 +71,8 @@ var needs = map[string]person.Right{
 	"GET /recurring/{name}/end": person.KeepBooks, "POST /recurring/{name}/end": person.KeepBooks,
 	"GET /receivables": person.View, "GET /receivables/{receivable}": person.View,
 	"GET /receivables/{receivable}/write-off": person.KeepBooks, "POST /receivables/{receivable}/write-off": person.KeepBooks,
+	"GET /unmatched": person.View, "GET /unmatched/{receipt}": person.View,
+	"GET /unmatched/{receipt}/assign": person.KeepBooks, "POST /unmatched/{receipt}/assign": person.KeepBooks,
 	"GET /safeguarding": person.View, "GET /safeguarding/{day}": person.View,
 	"GET /safeguarding/{day}/acknowledge": person.KeepBooks, "POST /safeguarding/{day}/acknowledge": person.KeepBooks,
 	"GET /fx-position": person.View, "GET /exports": person.View, "GET /exports/{export}/file": person.View,

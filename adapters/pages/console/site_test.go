@@ -195,7 +195,7 @@ func (s *site) visit(r route, p ident.Platform, edits ...func(*http.Request)) re
 	if r.method == http.MethodPost {
 		return s.post(path, url.Values{"email": {"ada@acme.example"}, "password": {"right"}, "code": {"123456"},
 			"decision": {"approve"}, "name": {"laptop"}, "passkey": {""}, "answer": {"right"},
-			"content": {"Called"}, "account": {numbered(ident.InternalAccount{}, 16).String()},
+			"content": {"Called"}, "target": {"PAYER"}, "account": {numbered(ident.InternalAccount{}, 16).String()},
 			"span": {"2026-02"}, "first": {"2026-03"}, "last": {"2026-03"}, "amount": {"1"},
 			"from": {"2026-03-13T10:00"}, "to": {"2026-03-14T10:00"}, "application": {applicationID.String()}}, edits...)
 	}
@@ -211,7 +211,7 @@ func pathOf(pattern string, p ident.Platform) string {
 		"{customer}", customerID.UUID().String(), "{posting}", postingID.String(), "{webhook}", webhookID.UUID().String(),
 		"{proposal}", proposalID.UUID().String(), "{month}", testMonth.String(), "{reconciliation}", runID.UUID().String(),
 		"{break}", breakID.UUID().String(), "{journal}", journalNumber, "{name}", recurringName, "{export}", exportID.String(),
-		"{receivable}", receivableID.UUID().String(),
+		"{receivable}", receivableID.UUID().String(), "{receipt}", receiptID.UUID().String(),
 		"{statement}", "INCOME_STATEMENT", "{line}", "fees", "{day}", string(reportDay), "{job}", deadJobID.String(), "{connection}",
 		"bank-eur", "{payment}",
 		paymentID.UUID().String(), "{verification}", verificationID.UUID().String(), "{owner}", ownerID.UUID().String(),

@@ -83,6 +83,10 @@ type Accounting interface {
 	Entries(ctx context.Context, filter ports.AccountEntryFilter) (ports.AccountEntryPage, error)
 	Posting(ctx context.Context, p ident.Platform, id uuid.UUID) (accounting.Posting, error)
 	Account(ctx context.Context, p ident.Platform, path string, currency money.Currency, at ports.Cutoff) ([]accounting.LedgerAccount, error)
+	Unmatched(ctx context.Context, p ident.Platform, f ports.UnmatchedFilter) (ports.UnmatchedPage, error)
+	UnmatchedOf(ctx context.Context, p ident.Platform, receipt ident.Receipt) (accounting.UnmatchedDetails, error)
+	AssignUnmatched(ctx context.Context, p ident.Platform, by platform.Author, a accounting.AssignCommand,
+		request *ports.IdempotentRequest) (proposal.Outcome[transaction.Unmatched], error)
 	FXPosition(ctx context.Context, p ident.Platform, at ports.Cutoff, in money.Currency) (accounting.FXPosition, error)
 }
 

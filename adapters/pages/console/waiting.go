@@ -49,7 +49,7 @@ func (c *Console) waitingFor(r *request) (all []waiting, err error) {
 		on    ident.Platform
 		find  func(r *request, base string) ([]waiting, error)
 	}{{person.View, p, c.waitingApprovals}, {person.ApproveBooks, ident.Platform{}, c.waitingChanges},
-		{person.Review, p, c.waitingReviews}, {person.KeepBooks, p, c.waitingBooks},
+		{person.Review, p, c.waitingReviews}, {person.KeepBooks, p, c.waitingBooks}, {person.KeepBooks, p, c.waitingFunds},
 		{person.View, p, c.waitingWebhooks}, {person.ViewConnections, p, c.waitingJobs},
 		{person.ViewConnections, ident.Platform{}, c.waitingConnections}} {
 		if !r.in.Person.May(part.right, part.on) {
