@@ -3,6 +3,9 @@ package accounting
 import (
 	"context"
 	"strings"
+	"time"
+
+	"github.com/google/uuid"
 
 	"causeway/app/internal/foureyes"
 	"causeway/app/internal/limiting"
@@ -58,10 +61,13 @@ func (s *Service) Unmatched(ctx context.Context, p ident.Platform, filter ports.
 	return s.Store.Unmatched(ctx, p, filter)
 }
 
-// UnmatchedDetails are unmatched funds with what rails have said about sending them back.
+// UnmatchedDetails are unmatched funds with what has become of sending them back: what rails have said, and when they were paid, with the
+// posting.
 type UnmatchedDetails struct {
 	transaction.Unmatched
-	Replies []ports.RailReply
+	Replies    []ports.RailReply
+	SentBackAt time.Time
+	Paid       uuid.UUID
 }
 
 // UnmatchedOf returns the unmatched funds of a receipt, or of the transaction with that UUID whose refund failed; if they were unmatched
@@ -74,9 +80,15 @@ func (s *Service) UnmatchedOf(ctx context.Context, p ident.Platform, receipt ide
 	if !found {
 		return u, unmatchedNotFound(receipt)
 	}
-	if u.Assignment != nil && u.Assignment.IsSentBack() {
-		u.Replies, err = s.Store.RailReplies(ctx, p, u.SentBack().UUID(), maxSendBackReplies)
+	if u.Assignment == nil || !u.Assignment.IsSentBack() {
+		return u, nil
 	}
+	if u.Replies, err = s.Store.RailReplies(ctx, p, u.SentBack().UUID(), maxSendBackReplies); err != nil {
+		return u, err
+	}
+	u.Paid = ledger.DerivedID(u.SentBack().UUID(), ledger.KindRefundPaid, 0)
+	paid, _, err := s.Ledger.RecordedPosting(ctx, p, u.Paid)
+	u.SentBackAt = paid.Recorded
 	return u, err
 }
 

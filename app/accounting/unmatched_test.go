@@ -372,6 +372,10 @@ func TestAssignUnmatched_FailedRefundSentAgain(t *testing.T) {
 			if got := env.WaitForState(q.Transaction, "FAILED (refund FAILED)"); got.Refund.Reference != failed.Refund.Reference {
 				t.Errorf("%+v", got.Refund)
 			}
+			if got, err := env.accounting.UnmatchedOf(t.Context(), env.Admin.Platform, u.Receipt.ID); err != nil ||
+				got.SentBackAt.IsZero() != refuses || (len(got.Replies) > 0) != refuses {
+				t.Errorf("became %+v, %v", got, err)
+			}
 			found, err := env.accounting.UnmatchedOf(t.Context(), env.Admin.Platform, failed.Receipt)
 			if !refuses {
 				if !fault.Is(err, fault.NotFound) {

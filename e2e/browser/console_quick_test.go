@@ -38,6 +38,93 @@ func TestConsole_ListsAreQuickerWithScript(t *testing.T) {
 	c.wantNoComplaints(422)
 }
 
+func TestConsole_PagesRefreshWhileTheyAreSeen(t *testing.T) {
+	t.Parallel()
+	// A page is read again in place only while somebody sees it, and where nothing of it has the focus, is opened or selected. What is read
+	// again announces nothing, and what another page says in its place is not shown.
+	s := startServiceAt(t, "127.0.0.1:0", "--allow-private-webhooks")
+	p, _, _ := s.newWorkload()
+	c := s.newColleague("root@acme.example", "Root Admin", "ADMINISTRATOR", view{width: 1100, height: 900, script: true})
+	const part = `document.querySelector("#live")`
+	// read reads the page again as its timer does, and says whether its part was replaced.
+	read := func(from string) string {
+		t.Helper()
+		c.evaluate(part + `.dataset.old = "yes"; window.ended = "";
+			htmx.ajax("GET", ` + from + `, {source: "#live", target: "#live", select: "#live", swap: "outerHTML"}).finally(() =>
+				setTimeout(() => { window.ended = "ended"; }, 100)); ""`)
+		eventually(t, "the end of reading it again", func() bool { return c.evaluate(`window.ended`) == "ended" })
+		return c.evaluate(`String(` + part + `.dataset.old !== "yes")`)
+	}
+	for _, path := range []string{"", "/state", "/jobs"} {
+		c.visit(p.consolePath() + path)
+		c.check("page that refreshes" + path)
+		if got := read("location.href"); got != "true" {
+			t.Errorf("%s is not read again", path)
+		}
+		if got := c.evaluate(`String(document.querySelector("#live [aria-live], #live[aria-live]"))`); got != "null" {
+			t.Errorf("%s announces what is read again", path)
+		}
+	}
+	c.visit(p.consolePath())
+	for name, held := range map[string][2]string{
+		"focus":     {`document.querySelector("#live a").focus(); ""`, `document.activeElement.blur(); ""`},
+		"opened":    {`document.querySelector("#live details").open = true; ""`, `document.querySelector("#live details").open = false; ""`},
+		"selection": {`getSelection().selectAllChildren(document.querySelector("#live h2")); ""`, `getSelection().removeAllRanges(); ""`},
+		"hidden":    {`Object.defineProperty(document, "hidden", {value: true, configurable: true}); ""`, `delete document.hidden; ""`},
+	} {
+		c.evaluate(held[0])
+		if got := read("location.href"); got != "false" {
+			t.Errorf("%s: it was replaced", name)
+		}
+		c.evaluate(held[1])
+		if got := read("location.href"); got != "true" {
+			t.Errorf("after %s: it is not read again", name)
+		}
+	}
+	if got := read(`"/console/account"`); got != "false" {
+		t.Error("another page was shown in its place")
+	}
+	c.wantNoComplaints()
+}
+
+func TestConsole_RefundAgain(t *testing.T) {
+	t.Parallel()
+	// Support sees on the page of a payment that its refund failed and where the money is; finance sends it again with a code, once.
+	s := startServiceAt(t, "127.0.0.1:0", "--allow-private-webhooks")
+	p, done, _ := s.newWorkload()
+	customer := p.call("GET", "/transactions/"+done.id, nil).text("customerId")
+	wallet := p.call("POST", "/customers/external-accounts", map[string]any{"customerId": customer, "currency": "BTC",
+		"accountInfo": map[string]any{"accountType": "LAYER2_WALLET", "address": "spark1nobody007"}}).text("id")
+	failed := p.pay(customer, wallet, "FAILED")
+	eventually(t, "the refund that failed", func() bool {
+		return p.call("GET", "/transactions/"+failed.id, nil).text("refund.status") == "FAILED"
+	})
+	support := s.newColleague("sup@acme.example", "Sup Port", "SUPPORT", view{width: 1100, height: 900, script: true})
+	support.visit(p.consolePath() + "/payments/" + failed.id[len("Transaction:"):])
+	support.want("rests in the unmatched funds")
+	support.checkEverywhere("payment whose refund failed")
+	support.wantNone(`main a[href$="/assign"]`)
+	c := s.newColleague("fin@acme.example", "Fin Ance", "FINANCE", view{width: 1100, height: 900, script: true})
+	c.visit(p.consolePath())
+	c.press(`main a[href$="/unmatched"]`)
+	c.want("the refund of a payment failed")
+	c.checkEverywhere("unmatched funds")
+	c.visit(p.consolePath() + "/payments/" + failed.id[len("Transaction:"):])
+	c.press(`main a[href$="/assign"]`)
+	c.want("It cannot be undone.")
+	c.checkEverywhere("refund again")
+	c.fill(map[string]string{"note": "Their account is open again", "code": c.code(1)})
+	c.press("main form button.primary")
+	c.want("its payer")
+	eventually(t, "the money that was sent back", func() bool {
+		c.visit(p.consolePath() + "/payments/" + failed.id[len("Transaction:"):])
+		return strings.Contains(c.text(), "Sent back")
+	})
+	c.wantNone(`main a[href$="/assign"]`)
+	c.want("ASSIGN_UNMATCHED_FUNDS")
+	c.wantNoComplaints()
+}
+
 // payAgain makes a payment as another one, which ends as that has.
 func (p *platform) payAgain(as payment) {
 	p.t.Helper()

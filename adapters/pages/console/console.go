@@ -178,6 +178,7 @@ func (c *Console) Register(mount func(method, pattern string, h http.Handler), l
 	mount(http.MethodGet, root+"/static/htmx.min.js", web.StaticFile(files, "htmx.min.js", "text/javascript; charset=utf-8"))
 	mount(http.MethodGet, root+"/static/style.css", web.StaticFile(files, "style.css", "text/css; charset=utf-8"))
 	mount(http.MethodGet, root+"/static/passkeys.js", web.StaticFile(files, "passkeys.js", "text/javascript; charset=utf-8"))
+	mount(http.MethodGet, root+"/static/refresh.js", web.StaticFile(files, "refresh.js", "text/javascript; charset=utf-8"))
 	mount(http.MethodGet, root+"/static/live.js", web.StaticFile(files, "live.js", "text/javascript; charset=utf-8"))
 }
 
@@ -329,8 +330,11 @@ type page struct {
 	// Script: the page runs the script of passkeys. Confirm is how its form is confirmed.
 	Script bool
 	// Quick: the page runs htmx, which replaces the list in place of the page when it is filtered or paged.
-	Quick   bool
-	Confirm confirmBox
+	Quick bool
+	// Refreshes: a part of the page is read again while somebody sees it, from Live until that is empty.
+	Refreshes bool
+	Live      string
+	Confirm   confirmBox
 }
 
 func (c *Console) page(r *request, title, section string) page {

@@ -136,6 +136,7 @@ const chartDays = 7
 func (c *Console) showHome(r *request) error {
 	p := r.platform.ID
 	data := homePage{page: c.page(r, "Overview", "home"), Since: c.lastDay().In(r.zone().location)}
+	c.refresh(r, &data.page)
 	// Counting the days takes about as long as all the rest.
 	var days []payments.TimeCount
 	var counting errgroup.Group

@@ -39,6 +39,7 @@ func (c *Console) showJobs(r *request) error {
 	if !slices.Contains(jobStates, data.State) {
 		return errNotFound
 	}
+	c.refresh(r, &data.page)
 	found, err := c.Jobs.List(r.Context(), ports.JobFilter{Platform: r.platform.ID, State: data.State, Limit: maxJobs + 1})
 	if err != nil {
 		return err

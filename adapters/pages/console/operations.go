@@ -23,6 +23,7 @@ const chartHours = 24
 // showState shows what a platform does now: its payments by the hour, and what waits.
 func (c *Console) showState(r *request) error {
 	v := view{page: c.page(r, "State", "state")}
+	c.refresh(r, &v.page)
 	hours, err := c.Payments.CountTransactionsByHour(r.Context(), r.platform.ID, chartHours)
 	if err != nil {
 		return err

@@ -38,8 +38,6 @@ type paymentsPage struct {
 	Statuses        []transaction.Status
 	// Counts are the statuses with the payments that the rest of the filter selects.
 	Counts []menuLink
-	// Live is where the counts are read again; empty on a page that is open for long.
-	Live string
 	// Saved are the filters that the person has saved, and FilterQuery is the present one.
 	Saved       []menuLink
 	FilterQuery string
@@ -106,8 +104,8 @@ func readAmount(text string, c money.Currency, name string, refuse func(string, 
 func (c *Console) showPayments(r *request) error {
 	query := r.URL.Query()
 	data := paymentsPage{page: c.page(r, "Payments", "payments"), Statuses: transaction.Statuses}
-	c.quicken(r, &data.page)
-	data.Live = c.liveLink(r, query)
+	c.refresh(r, &data.page)
+	query.Del("until")
 	entered, filter, problems := filterOf(query, r.zone())
 	data.Filter, data.Problems = entered, problems
 	saved, err := c.Filters.SavedFilters(r.Context(), r.platform.ID, r.in.Person.ID, paymentsList)
@@ -146,21 +144,24 @@ func (c *Console) showPayments(r *request) error {
 	return c.render(r, http.StatusOK, "payments.html", data)
 }
 
-// liveLink returns the address of the same list, from which its counts are read again until watchTime after the page was loaded, because
-// that keeps the session in use; empty after that.
-func (c *Console) liveLink(r *request, query url.Values) string {
-	now := c.Clock.Now()
+// refresh lets a part of the page be read again by script, from the address of the same page, until watchTime after it was loaded, because
+// that keeps the session in use.
+func (c *Console) refresh(r *request, p *page) {
+	c.quicken(r, p)
+	p.Refreshes, p.Live = true, c.liveLink(r)
+}
+
+func (c *Console) liveLink(r *request) string {
+	now, query := c.Clock.Now(), r.URL.Query()
 	until, err := strconv.ParseInt(query.Get("until"), 10, 64)
 	if err != nil {
 		until = now.Add(watchTime).Unix()
 	}
-	query.Del("until")
 	if now.Unix() >= until || until > now.Add(watchTime).Unix() {
 		return ""
 	}
-	link := maps.Clone(query)
-	link.Set("until", strconv.FormatInt(until, 10))
-	return r.URL.Path + "?" + link.Encode()
+	query.Set("until", strconv.FormatInt(until, 10))
+	return r.URL.Path + "?" + query.Encode()
 }
 
 // countLinks returns the statuses with the payments that the rest of the filter selects, each as a link to them.

@@ -286,6 +286,18 @@ func TestPayments_QuickerWithScript(t *testing.T) {
 			t.Errorf("until %s: read again from %s", past, to)
 		}
 	}
+	admin := newSite(t).fill().as(person.Grant{Role: person.Administrator})
+	for path, query := range map[string]string{"": "", "/state": "", "/jobs?state=dead": "state=dead&"} {
+		got := admin.get(base + path)
+		path, _, _ := strings.Cut(path, "?")
+		want := html.EscapeString(base + path + "?" + query + until)
+		if !strings.Contains(got.body, `<div id="live" data-refresh hx-get="`+want+`"`) || !strings.Contains(got.body, "refresh.js") {
+			t.Errorf("%s is not read again: %s", path, got.body)
+		}
+		if got := admin.get(base + path + "?until=0").body; strings.Contains(got, "hx-get") || !strings.Contains(got, `<div id="live">`) {
+			t.Errorf("%s is read again after an hour: %s", path, got)
+		}
+	}
 	for _, want := range []string{`"allowEval":false`, `"historyCacheSize":0`, `"includeIndicatorStyles":false`} {
 		if !strings.Contains(html.UnescapeString(got.body), want) {
 			t.Errorf("no %s", want)

@@ -104,7 +104,7 @@ var needsEverywhere = map[string]person.Right{
 // anyone are the pages without a session.
 var anyone = map[string]bool{"GET /console/sign-in": true, "POST /console/sign-in": true, "GET /console/link/{token}": true,
 	"POST /console/link/{token}": true, "GET /console/static/style.css": true, "GET /console/static/passkeys.js": true,
-	"GET /console/static/proof.js": true, "GET /console/static/htmx.min.js": true, "GET /console/static/live.js": true,
+	"GET /console/static/proof.js": true, "GET /console/static/htmx.min.js": true, "GET /console/static/live.js": true, "GET /console/static/refresh.js": true,
 	"GET /console/": true, "POST /console/sign-in/passkey": true, "POST /console/sign-in/passkey/ask": true,
 	"GET /console/sign-in/provider": true, "GET /console/sign-in/return": true}
 

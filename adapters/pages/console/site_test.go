@@ -228,7 +228,7 @@ func attribute(n *html.Node, name string) string { return webtest.Attribute(n, n
 func isOwnScript(n *html.Node) bool {
 	return n.Data == "script" && n.FirstChild == nil &&
 		slices.Contains([]string{root + "/static/passkeys.js", root + "/static/proof.js", root + "/static/live.js",
-			root + "/static/htmx.min.js"}, attribute(n, "src"))
+			root + "/static/htmx.min.js", root + "/static/refresh.js"}, attribute(n, "src"))
 }
 
 // foreignScripts returns the scripts of a page that are not its own.

@@ -113,7 +113,8 @@ func unmatchedFacts(u accounting.UnmatchedDetails, base string) []fact {
 		facts = add(facts, "Assigned to", "its payer")
 	}
 	facts = add(facts, "Assigned", moment(a.At)+" by "+by(a.By, a.Approval))
-	return add(facts, "Note", a.Note)
+	facts = add(facts, "Note", a.Note)
+	return add(facts, "Sent back", moment(u.SentBackAt), base+"/postings/"+u.Paid.String())
 }
 
 func (c *Console) showUnmatched(r *request) error {
