@@ -13,6 +13,7 @@ import (
 
 	"causeway/app/accounting"
 	"causeway/core/csvcell"
+	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/person"
@@ -287,7 +288,35 @@ func (c *Console) paymentWith(r *request, revealed bool) error {
 		return err
 	}
 	data.Events = timelineRows(timeline, data.Base, show)
+	if revealed {
+		if err := c.addBodies(r, &data); err != nil {
+			return err
+		}
+	}
 	return c.render(r, http.StatusOK, "payment.html", data)
+}
+
+// maxBodies is how many bodies of webhooks are shown with their payment, the first ones.
+const maxBodies = 20
+
+// addBodies adds the bodies of the webhooks of a payment.
+func (c *Console) addBodies(r *request, data *paymentPage) error {
+	bodies := 0
+	for i, e := range data.Timeline.Events {
+		if e.Type != accounting.TimelineWebhookEvent || bodies == maxBodies {
+			continue
+		}
+		bodies++
+		found, err := c.Webhooks.Delivery(r.Context(), r.platform.ID, e.Delivery.ID)
+		if f, ok := fault.As(err); ok && f.Code == fault.NotFound {
+			continue // its retention has ended meanwhile
+		}
+		if err != nil {
+			return err
+		}
+		data.Events[i].Webhook.Pretty = indented(found.Body)
+	}
+	return nil
 }
 
 // requestsLink is that of the requests of the API whose path begins with one.

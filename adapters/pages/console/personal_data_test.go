@@ -12,7 +12,7 @@ import (
 // revealing are the pages on which personal data can be shown, with what each shows then.
 var revealing = map[string][]string{
 	"/payments/" + paymentID.UUID().String(): {"Quetzal Balam", "Itzamna Xibalba", "$itzamna.uma@bank.example", "Kukulkan rent",
-		"Ixchel account closed"},
+		"Ixchel account closed", "Chaac"},
 	"/customers/" + customerID.UUID().String(): {"Quetzal Balam", "quetzal.mail@mail.example", "$quetzal.uma@acme.example", "1951-02-03",
 		"Cenote 5, Tikal, 97751 Balam, MX"},
 	"/webhooks/" + webhookID.UUID().String():     {`FULL_NAME`, "Chaac"},

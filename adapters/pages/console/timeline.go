@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"causeway/app/accounting"
+	"causeway/core/event"
 	"causeway/core/money"
 	"causeway/core/transaction"
 	"causeway/ports"
@@ -19,6 +20,15 @@ type timelineRow struct {
 	// Bad: it needs a look.
 	Bad     bool
 	Entries entryList
+	Webhook *webhookDetails // nil for what is no webhook
+}
+
+// webhookDetails is what was sent as a webhook, and each attempt to send it. The body is empty where personal data is masked.
+type webhookDetails struct {
+	// Label tells the attempts from those of others on the page.
+	Label    string
+	Attempts []event.Attempt
+	Pretty   string
 }
 
 // entryList is the entries of a posting, whose number tells it from others on the page.
@@ -86,7 +96,8 @@ func newTimelineRow(t accounting.Timeline, e accounting.TimelineEvent, base stri
 			Link: base + "/postings/" + p.ID.String(), Entries: newEntryList(*p, base)}
 	case accounting.TimelineWebhookEvent:
 		return timelineRow{Kind: "Webhook " + e.Delivery.Name, Text: string(e.Delivery.Status), Link: base + "/webhooks/" +
-			e.Delivery.ID.UUID().String()}
+			e.Delivery.ID.UUID().String(), Webhook: &webhookDetails{Label: "Attempts of " + e.Delivery.ID.String(),
+			Attempts: e.Delivery.Attempts}}
 	case accounting.TimelineWebhookAttempt:
 		text := joined([]string{string(e.Attempt.Outcome), statusText(e.Attempt.StatusCode), e.Attempt.Error})
 		return timelineRow{Kind: fmt.Sprintf("Attempt %d of %s", e.Attempt.Number, e.Delivery.Name), Text: text,

@@ -50,7 +50,7 @@ type deliveryPage struct {
 	page
 	Delivery   ports.Delivery
 	IsRevealed bool
-	Pretty     string
+	Details    webhookDetails
 	Actions    []fact
 }
 
@@ -68,7 +68,8 @@ func (c *Console) deliveryWith(r *request, revealed bool) error {
 	if err != nil {
 		return err
 	}
-	data := deliveryPage{page: c.page(r, "Webhook", "webhooks"), Delivery: found, IsRevealed: revealed}
+	data := deliveryPage{page: c.page(r, "Webhook", "webhooks"), Delivery: found, IsRevealed: revealed,
+		Details: webhookDetails{Label: "Attempts", Attempts: found.Attempts}}
 	if data.Person.May(person.Assist, r.platform.ID) {
 		data.Actions = []fact{actionLink("Send again", data.Base+"/webhooks/"+pathOfID(id)+"/redeliver")}
 	}
@@ -76,7 +77,7 @@ func (c *Console) deliveryWith(r *request, revealed bool) error {
 		if err := c.People.RecordViewed(r.Context(), r.in.Person, r.platform.ID, id.UUID(), id.String()); err != nil {
 			return err
 		}
-		data.Pretty = indented(found.Body)
+		data.Details.Pretty = indented(found.Body)
 	}
 	return c.render(r, http.StatusOK, "webhook.html", data)
 }
