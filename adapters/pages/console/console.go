@@ -192,7 +192,7 @@ type platformRoute struct {
 func (c *Console) platformRoutes() []platformRoute {
 	return slices.Concat(
 		c.paymentRoutes(), c.reviewRoutes(), c.monthRoutes(), c.reconciliationRoutes(), c.financeRoutes(), c.financialsRoutes(),
-		c.unmatchedRoutes(), c.exportRoutes(), c.recurringRoutes(), c.jobRoutes(), c.developerRoutes(), c.eventRoutes(),
+		c.unmatchedRoutes(), c.adjustmentRoutes(), c.exportRoutes(), c.recurringRoutes(), c.jobRoutes(), c.developerRoutes(), c.eventRoutes(),
 		c.customerRoutes(), c.auditRoutes(),
 		[]platformRoute{
 			{http.MethodGet, "", person.View, c.showHome},
@@ -359,6 +359,9 @@ func (p page) MayReveal() bool { return p.Person.May(person.ViewPersonalData, p.
 
 // MayApprove reports whether the person may approve changes of the books.
 func (p page) MayApprove() bool { return p.Person.May(person.ApproveBooks, p.Platform.ID) }
+
+// MayKeepBooks reports whether the person may change the books.
+func (p page) MayKeepBooks() bool { return p.Person.May(person.KeepBooks, p.Platform.ID) }
 
 // IsSandbox reports whether the platform moves no money.
 func (p page) IsSandbox() bool { return p.Platform.Environment == platform.Sandbox }

@@ -83,6 +83,14 @@ func (f *fakeBooks) Recurring(ctx context.Context, p ident.Platform) ([]accounti
 	return f.monthly, f.read(ctx, p, "recurring adjustments")
 }
 
+func (f *fakeBooks) Adjust(ctx context.Context, p ident.Platform, by platform.Author, _ *ports.IdempotentRequest,
+	a period.Adjustment) (proposal.Outcome[accounting.PostedAdjustment], error) {
+	done, err := changed[accounting.PostedAdjustment](f, ctx, p, fmt.Sprintf("adjust by %s: %s %q on %s corrects %s owned %t", by,
+		recurring.FormatEntries(a.Entries), a.Note, a.Effective.Format(time.DateOnly), a.Corrects, a.OwnedAccounts))
+	done.Done.Posting.ID = postingID
+	return done, err
+}
+
 func (f *fakeBooks) SetRecurring(ctx context.Context, p ident.Platform, by platform.Author,
 	v recurring.Version) (proposal.Outcome[recurring.Version], error) {
 	return changed[recurring.Version](f, ctx, p, fmt.Sprintf("set %s by %s: %s %q from %s to %s reversed %t", v.Name, by,

@@ -24,6 +24,8 @@ type Periods interface {
 	CloseSteps(ctx context.Context, p ident.Platform, m period.Month) ([]accounting.CloseStep, error)
 	ChangeState(ctx context.Context, p ident.Platform, by platform.Author, request *ports.IdempotentRequest,
 		c accounting.MonthChange) (proposal.Outcome[accounting.Month], error)
+	Adjust(ctx context.Context, p ident.Platform, by platform.Author, request *ports.IdempotentRequest,
+		a period.Adjustment) (proposal.Outcome[accounting.PostedAdjustment], error)
 	Recurring(ctx context.Context, p ident.Platform) ([]accounting.Recurring, error)
 	SetRecurring(ctx context.Context, p ident.Platform, by platform.Author, v recurring.Version) (proposal.Outcome[recurring.Version], error)
 	EndRecurring(ctx context.Context, p ident.Platform, by platform.Author, name string,

@@ -76,3 +76,36 @@ func TestRecurring_Shown(t *testing.T) {
 		t.Errorf("one that does not exist: %d", got.StatusCode)
 	}
 }
+
+func TestAdjustment_Made(t *testing.T) {
+	t.Parallel()
+	// Who keeps the books posts an adjustment with a code, and comes to its posting or to the proposal. What cannot be read is said with
+	// what was entered. The page of a posting leads to its correction.
+	s := asFinance(t)
+	author := "Ada Lovelace (Token:" + newPerson().ID.UUID().String() + ")"
+	corrects := "Posting:" + postingID.String()
+	form := url.Values{"entries": {"expense/licences liability/accrued 12.50 USD"}, "day": {"2026-02-28"}, "corrects": {corrects},
+		"owned": {"yes"}, "note": {"Licences"}, "code": {"123456"}}
+	want := "adjust by " + author + `: expense/licences liability/accrued 12.50 USD "Licences" on 2026-02-28 corrects ` + corrects + " owned true"
+	got := s.post(base+"/make-adjustment", form)
+	if got.Header.Get("Location") != base+"/postings/"+postingID.String() || !slices.Contains(s.calls.log, want) {
+		t.Errorf("%d to %s, %q lack %s", got.StatusCode, got.Header.Get("Location"), s.calls.log, want)
+	}
+	s.books.proposes = true
+	if got := s.post(base+"/make-adjustment", form); got.Header.Get("Location") != base+"/proposals/"+proposalID.UUID().String() {
+		t.Errorf("proposed: %d to %s", got.StatusCode, got.Header.Get("Location"))
+	}
+	got = s.post(base+"/make-adjustment", url.Values{"entries": {"a b"}, "day": {"x"}, "corrects": {"y"}, "code": {"123456"}})
+	for _, want := range []string{"entries[0] must be", "day must be", "corrects must be", ">a b</textarea>"} {
+		if got.StatusCode != 400 || !strings.Contains(got.body, want) {
+			t.Errorf("%d, no %q in %s", got.StatusCode, want, got.body)
+		}
+	}
+	link := "/make-adjustment?corrects=" + corrects
+	if body := s.get(base + "/postings/" + postingID.String()).body; !strings.Contains(body, link) {
+		t.Errorf("no correction on %s", body)
+	}
+	if body := s.get(base + link).body; !strings.Contains(body, `value="`+corrects+`"`) {
+		t.Errorf("no posting to correct in %s", body)
+	}
+}

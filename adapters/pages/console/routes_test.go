@@ -66,6 +66,7 @@ var needs = map[string]person.Right{
 	"GET /breaks/{break}/resolve": person.KeepBooks, "POST /breaks/{break}/resolve": person.KeepBooks,
 	"GET /journals": person.View, "GET /journals/{journal}": person.View, "GET /journals/{journal}/file.csv": person.View,
 	"GET /make-journals": person.KeepBooks, "POST /make-journals": person.KeepBooks,
+	"GET /make-adjustment": person.KeepBooks, "POST /make-adjustment": person.KeepBooks,
 	"GET /recurring/{name}": person.View,
 	"GET /set-recurring":    person.KeepBooks, "POST /set-recurring": person.KeepBooks,
 	"GET /recurring/{name}/end": person.KeepBooks, "POST /recurring/{name}/end": person.KeepBooks,
@@ -104,7 +105,8 @@ var needsEverywhere = map[string]person.Right{
 // anyone are the pages without a session.
 var anyone = map[string]bool{"GET /console/sign-in": true, "POST /console/sign-in": true, "GET /console/link/{token}": true,
 	"POST /console/link/{token}": true, "GET /console/static/style.css": true, "GET /console/static/passkeys.js": true,
-	"GET /console/static/proof.js": true, "GET /console/static/htmx.min.js": true, "GET /console/static/live.js": true, "GET /console/static/refresh.js": true,
+	"GET /console/static/proof.js": true, "GET /console/static/htmx.min.js": true, "GET /console/static/live.js": true,
+	"GET /console/static/refresh.js": true,
 	"GET /console/": true, "POST /console/sign-in/passkey": true, "POST /console/sign-in/passkey/ask": true,
 	"GET /console/sign-in/provider": true, "GET /console/sign-in/return": true}
 
