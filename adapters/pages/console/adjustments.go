@@ -20,8 +20,8 @@ func (c *Console) makeAdjustment(r *request) (action, error) {
 	base := basePath(r.platform.ID)
 	return action{Title: "Make an adjustment", Section: "balance", NeedsCode: true, Back: base + "/trial-balance",
 		Does: "The entries are posted at once, on the day if its month is not closed, and otherwise when the first open month begins. A " +
-			"posting is never changed: another one reverses it. If the books need a second person for it, or money that is held is moved on a production " +
-			"platform, it is proposed and waits for an approval.",
+			"posting is never changed: another one reverses it. If the books need a second person for it, or money that is held is moved on a " +
+			"production platform, it is proposed and waits for an approval.",
 		Fields: []field{
 			{Name: "entries", Label: "Entries", Kind: "textarea", Hint: "One a line: " + recurring.EntriesForm + "."},
 			{Name: "day", Label: "Effective on", Kind: "date", Hint: "In UTC. Empty: now."},

@@ -107,7 +107,7 @@ var anyone = map[string]bool{"GET /console/sign-in": true, "POST /console/sign-i
 	"POST /console/link/{token}": true, "GET /console/static/style.css": true, "GET /console/static/passkeys.js": true,
 	"GET /console/static/proof.js": true, "GET /console/static/htmx.min.js": true, "GET /console/static/live.js": true,
 	"GET /console/static/refresh.js": true,
-	"GET /console/": true, "POST /console/sign-in/passkey": true, "POST /console/sign-in/passkey/ask": true,
+	"GET /console/":                  true, "POST /console/sign-in/passkey": true, "POST /console/sign-in/passkey/ask": true,
 	"GET /console/sign-in/provider": true, "GET /console/sign-in/return": true}
 
 // inAnySession are the pages that a person needs no right for.
