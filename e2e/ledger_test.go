@@ -211,3 +211,40 @@ func TestUnmatchedFunds_Assignment(t *testing.T) {
 	}
 	h.get("/ledger/trial-balance").wantStatus(200).wantValues(map[string]any{"totals.0.balanced": true, "totals.1.balanced": true})
 }
+
+func TestUnmatchedFunds_RefundSentAgainByCommand(t *testing.T) {
+	t.Parallel()
+	// A refund that failed is sent to its payer again by command, once; where the books need two persons, it is proposed first.
+	h := newTestEnv(t)
+	fail := func() (receipt string) {
+		quote := h.createQuote("007")
+		h.post("/sandbox/send", object{"reference": paymentReference(quote), "currencyCode": "USD", "currencyAmount": 10050}).wantStatus(200)
+		eventually(t, "the refund that fails", func() bool {
+			found := h.get("/ledger/unmatched?assigned=false&limit=1").wantStatus(200)
+			receipt = found.text("data.0.receiptId")
+			return found.text("data.0.refundOf") == quote.text("transactionId")
+		})
+		return receipt
+	}
+	env := []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}
+	first := fail()
+	args := []string{"ledger", "assign", first, "--platform", h.platformID, "--to", "PAYER", "--note", "Open again", "--actor", "ana"}
+
+	if said := mustRunCommand(t, env, args...); !strings.Contains(said, "100.50 USD of "+first+" is assigned to PAYER") {
+		t.Errorf("ledger assign prints\n%s", said)
+	}
+
+	if _, said, status := runCommand(t, env, args...); status == 0 || !strings.Contains(said, "was assigned on") {
+		t.Errorf("again: status %d\n%s", status, said)
+	}
+	eventually(t, "the refund that was sent again", func() bool {
+		return h.queryInt("SELECT count(*) FROM ledger_postings WHERE kind = 'refund_paid'") == 1
+	})
+	mustRunCommand(t, env, "ledger", "settings", "set", "fourEyes=ASSIGNMENT", "--platform", h.platformID, "--note", "two persons", "--actor",
+		"ana")
+	if said := mustRunCommand(t, env, "ledger", "assign", fail(), "--platform", h.platformID, "--to", "PAYER", "--note", "Open again",
+		"--actor", "ana"); !strings.Contains(said, "ledger proposals approve Proposal:") {
+		t.Errorf("with two persons, ledger assign prints\n%s", said)
+	}
+	h.checkLedgerBalances(h.platformID, accountBalances{"funding/unmatched USD": 10050, "rails/RTP USD": -10050})
+}

@@ -121,7 +121,7 @@ func TestConsole_RefundAgain(t *testing.T) {
 		return strings.Contains(c.text(), "Sent back")
 	})
 	c.wantNone(`main a[href$="/assign"]`)
-	c.want("ASSIGN_UNMATCHED_FUNDS")
+	c.want("assign unmatched funds")
 	c.wantNoComplaints()
 }
 
