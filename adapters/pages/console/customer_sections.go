@@ -11,6 +11,7 @@ import (
 	"causeway/core/customer"
 	"causeway/core/ident"
 	"causeway/core/person"
+	"causeway/core/verification"
 	"causeway/ports"
 )
 
@@ -48,6 +49,11 @@ func (c *Console) customerSections(r *request, data customerPage) ([]section, er
 	if err != nil {
 		return nil, err
 	}
+	verified, err := c.Verifications.List(r.Context(), p,
+		ports.VerificationFilter{Paging: ports.Paging{Limit: verification.Max}, Customer: id})
+	if err != nil {
+		return nil, err
+	}
 	hits, err := c.Screening.HitsOf(r.Context(), p, id)
 	if err != nil {
 		return nil, err
@@ -73,6 +79,14 @@ func (c *Console) customerSections(r *request, data customerPage) ([]section, er
 			plain(string(a.Type)), plain(string(a.Currency)), stated(a.Status), plain(lower(a.Verification))})
 	}
 	sections := []section{{Heading: "Accounts and wallets", Table: &balances}, {Heading: "External accounts", Table: &outside}}
+	if len(verified.Items) > 0 {
+		rows := table{Label: "Verifications", Columns: columns("Begun", "Verification", "State", "Decided", "By")}
+		for _, v := range verified.Items {
+			rows.Rows = append(rows.Rows, []cell{timed(v.CreatedAt), shortID(v.ID.String(), data.Base+"/reviews/"+pathOfID(v.ID)),
+				stated(v.Status), timed(v.LastDecision.At), plain(v.LastDecision.By)})
+		}
+		sections = append(sections, section{Heading: "Verifications", Text: "Each shows what was submitted beside its documents.", Table: &rows})
+	}
 	limits, err := c.limitsOf(r, id)
 	if err != nil {
 		return nil, err

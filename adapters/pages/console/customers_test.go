@@ -85,7 +85,8 @@ func TestCustomer_ShowsWhatItHas(t *testing.T) {
 	s.checkStructure("customer", got)
 	for text, shown := range map[string]bool{"12.34": true, "3321.00": true, "B••• b•••": true, "Balam bot": false,
 		"Sam Ito": true, "Q••• c•••": true,
-		"Quetzal called": false, "3000": false, "paused": true, "Hits of the screening": true, path + "/note": true} {
+		"Quetzal called": false, "3000": false, "paused": true, "Hits of the screening": true, path + "/note": true,
+		base + "/reviews/" + verificationID.UUID().String(): true} {
 		if strings.Contains(got.body, text) != shown {
 			t.Errorf("%q is shown: %t", text, !shown)
 		}

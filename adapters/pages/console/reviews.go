@@ -27,6 +27,7 @@ import (
 // Verifications are the use cases on verifications that wait for a person.
 type Verifications interface {
 	Waiting(ctx context.Context, p ident.Platform, limit int) ([]verification.Verification, error)
+	List(ctx context.Context, p ident.Platform, f ports.VerificationFilter) (ports.Page[verification.Verification], error)
 	ReviewCase(ctx context.Context, p ident.Platform, id ident.Verification) (customers.ReviewCase, error)
 	Review(ctx context.Context, p ident.Platform, subject verification.ReviewSubject, d verification.Decision,
 		cleared ...string) (verification.Verification, error)

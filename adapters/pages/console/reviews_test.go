@@ -23,6 +23,7 @@ import (
 	"causeway/core/screening"
 	"causeway/core/transaction"
 	"causeway/core/verification"
+	"causeway/ports"
 )
 
 var (
@@ -47,6 +48,16 @@ func (f *fakeReviews) Waiting(ctx context.Context, p ident.Platform, _ int) (wai
 		waiting = append(waiting, c.Verification)
 	}
 	return waiting, f.read(ctx, p, "waiting")
+}
+
+func (f *fakeReviews) List(ctx context.Context, p ident.Platform, filter ports.VerificationFilter) (
+	found ports.Page[verification.Verification], err error) {
+	for _, c := range f.cases {
+		if c.Verification.Customer == filter.Customer {
+			found.Items = append(found.Items, c.Verification)
+		}
+	}
+	return found, f.read(ctx, p, "verifications of %s", filter.Customer)
 }
 
 func (f *fakeReviews) ReviewCase(ctx context.Context, p ident.Platform, id ident.Verification) (customers.ReviewCase, error) {
