@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"causeway/core/diff"
 	"causeway/core/fault"
 	"causeway/core/money"
 )
@@ -129,4 +130,17 @@ func FormatLock(d time.Duration) string {
 		return strconv.FormatInt(int64(d/time.Minute), 10) + "m"
 	}
 	return strconv.FormatInt(int64(d/time.Second), 10) + "s"
+}
+
+// Values returns the terms of payments that send a currency by their names, with amounts that people read.
+func (in OverrideInput) Values(sent money.Currency) diff.Values {
+	amount := func(minor string) string {
+		n, err := strconv.ParseInt(minor, 10, 64)
+		if err != nil {
+			return minor
+		}
+		return money.Amount{Minor: n, Currency: sent}.String()
+	}
+	return diff.Values{"Fixed fee": amount(in.Fixed), "Fee in percent": in.Percent, "Smallest payment": amount(in.Min),
+		"Largest payment": amount(in.Max), "Rate is locked for": in.Lock}
 }

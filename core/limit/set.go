@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"causeway/core/diff"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -114,3 +115,22 @@ func (rs Rules) find(k Key) (rule Rule, exists bool) {
 
 // InForce returns the rules that were not cleared.
 func (rs Rules) InForce() Rules { return slices.DeleteFunc(slices.Clone(rs), Rule.Cleared) }
+
+// Changed returns the amounts that a change of a rule has changed.
+func Changed(before, after Rule) []diff.Field { return diff.Between(before.values(), after.values()) }
+
+func (r Rule) values() diff.Values {
+	amount := func(minor int64) string {
+		if minor == 0 {
+			return "" // no limit
+		}
+		return money.Amount{Minor: minor, Currency: r.Currency}.String()
+	}
+	return diff.Values{FieldPerPayment: amount(r.PerPayment), FieldDaily: amount(r.Daily)}
+}
+
+// Find returns the rule of a key, without amounts if there is none.
+func (rs Rules) Find(k Key) Rule {
+	rule, _ := rs.find(k)
+	return rule
+}

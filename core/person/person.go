@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"causeway/core/diff"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/party"
@@ -242,6 +243,14 @@ func GrantTexts(grants []Grant) string {
 		texts[i] = g.String()
 	}
 	return strings.Join(texts, ", ")
+}
+
+// Changed returns what an administrator decides about a person of which two versions differ. A person that is zero does not exist.
+func Changed(before, after Person) []diff.Field {
+	values := func(p Person) diff.Values {
+		return diff.Values{"roles": GrantTexts(p.Grants), "status": string(p.Status)}
+	}
+	return diff.Between(values(before), values(after))
 }
 
 // WithGrants returns the person with other roles. Fault: INVALID_INPUT without a role.

@@ -15,6 +15,14 @@ type Author struct {
 	Person ident.Person
 }
 
+// Name returns who acts as records of actions name it: the name that was given or, without one, the token.
+func (a Author) Name() string {
+	if a.Actor == "" {
+		return a.Token.String()
+	}
+	return a.Actor
+}
+
 // Service is the service itself, which records what a partner has reported. An operator cannot take its name.
 var Service = Author{Actor: "(service)"}
 

@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -9,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/text/unicode/norm"
 
+	"causeway/core/diff"
 	"causeway/core/fault"
 	"causeway/core/ident"
 )
@@ -23,7 +25,7 @@ const (
 	OperatorChangedToken    OperatorActionKind = "CHANGE_TOKEN"
 	OperatorDeletedToken    OperatorActionKind = "DELETE_TOKEN"
 
-	OperatorUpdatedPlatform OperatorActionKind = "UPDATE_PLATFORM"
+	OperatorUpdatedPlatform OperatorActionKind = "UPDATE_PLATFORM" // also by the platform itself
 	OperatorRevokedUMAKeys  OperatorActionKind = "REVOKE_UMA_KEYS" // its name is the other provider, if the keys are that one's
 	OperatorResetPlatform   OperatorActionKind = "RESET_PLATFORM"  // its name is the successor
 	OperatorErasedCustomer  OperatorActionKind = "ERASE_CUSTOMER"
@@ -35,6 +37,19 @@ const (
 
 	OperatorSetLimit     OperatorActionKind = "SET_LIMIT" // its name is the limit and its amounts
 	OperatorClearedLimit OperatorActionKind = "CLEAR_LIMIT"
+
+	// What a platform changes of its own, over the API; a customer also on the pages of its verification.
+	UpdatedCustomer      OperatorActionKind = "UPDATE_CUSTOMER"
+	UpdatedAgent         OperatorActionKind = "UPDATE_AGENT"
+	DeletedAgent         OperatorActionKind = "DELETE_AGENT"
+	CreatedWebhookSecret OperatorActionKind = "CREATE_WEBHOOK_SECRET"
+	DeletedWebhookSecret OperatorActionKind = "DELETE_WEBHOOK_SECRET"
+
+	// The name of those of connections is that of the connection.
+	OperatorSetConnection     OperatorActionKind = "SET_CONNECTION"
+	OperatorRetiredConnection OperatorActionKind = "RETIRE_CONNECTION"
+	OperatorDeletedConnection OperatorActionKind = "DELETE_CONNECTION"
+	OperatorSetBalance        OperatorActionKind = "SET_CONNECTION_BALANCE"
 
 	OperatorSetCorridor        OperatorActionKind = "SET_CORRIDOR"
 	OperatorResetCorridor      OperatorActionKind = "RESET_CORRIDOR"
@@ -77,6 +92,12 @@ const (
 	OperatorActedAlone OperatorActionKind = "BREAK_GLASS"
 )
 
+// IsOfConnection reports whether an action has changed the settings of a connection.
+func (k OperatorActionKind) IsOfConnection() bool {
+	return slices.Contains([]OperatorActionKind{OperatorSetConnection, OperatorRetiredConnection, OperatorDeletedConnection, OperatorSetBalance},
+		k)
+}
+
 // OperatorAction is the record of an action of an operator. It never changes.
 type OperatorAction struct {
 	ID       uuid.UUID
@@ -87,6 +108,8 @@ type OperatorAction struct {
 	Actor    string
 	Person   ident.Person // who has signed in; zero if nobody has
 	At       time.Time
+	// Changes are the fields that it has changed. Those that are secret or personal have no values.
+	Changes []diff.Field
 }
 
 const maxActorLength = 200 // characters

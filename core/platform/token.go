@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"causeway/core/diff"
 	"causeway/core/fault"
 	"causeway/core/ident"
 )
@@ -33,6 +34,20 @@ type Token struct {
 // TokenKept is how long a process may use a token without reading it again. Who takes a token away, or closes its platform, or
 // disables its person, is answered only when so much time has passed since the commit: then no process accepts the token.
 const TokenKept = 250 * time.Millisecond
+
+// ChangedToken returns what two versions of a token say differently; one that is zero does not exist.
+func ChangedToken(before, after Token) []diff.Field {
+	return diff.Between(before.values(), after.values())
+}
+
+func (t Token) values() diff.Values {
+	permissions := make([]string, len(t.Permissions))
+	for i, p := range t.Permissions {
+		permissions[i] = string(p)
+	}
+	return diff.Values{"name": t.Name, "permissions": strings.Join(permissions, ", "), "person": t.Person.String(),
+		"responsible": t.Creator.String()}
+}
 
 // NewToken returns a token, made of 16 random bytes for its client id and 32 for its secret,
 // and the secret in hexadecimal.
