@@ -2510,6 +2510,7 @@ CREATE TABLE operator_actions (
     at timestamp with time zone NOT NULL,
     subject text DEFAULT ''::text NOT NULL,
     person_id uuid,
+    changes jsonb,
     CONSTRAINT operator_action_actor_length CHECK (((length(actor) >= 1) AND (length(actor) <= 200))),
     CONSTRAINT operator_action_known CHECK ((action ~ '^[A-Z][A-Z_]{2,39}$'::text))
 );
@@ -2521,6 +2522,21 @@ CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON operator_actio
 ALTER TABLE operator_actions ENABLE ROW LEVEL SECURITY;
 CREATE POLICY platform_isolation ON operator_actions USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
 GRANT SELECT,INSERT ON TABLE operator_actions TO causeway_service;
+
+CREATE TABLE operator_refusals (
+    platform_id uuid NOT NULL,
+    action_id uuid NOT NULL,
+    reason text NOT NULL,
+    at timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY operator_refusals
+    ADD CONSTRAINT operator_refusals_pkey PRIMARY KEY (platform_id, action_id);
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON operator_refusals FOR EACH STATEMENT EXECUTE FUNCTION reject_change();
+ALTER TABLE ONLY operator_refusals
+    ADD CONSTRAINT operator_refusal_action_fkey FOREIGN KEY (platform_id, action_id) REFERENCES operator_actions(platform_id, id);
+ALTER TABLE operator_refusals ENABLE ROW LEVEL SECURITY;
+CREATE POLICY platform_isolation ON operator_refusals USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
+GRANT SELECT,INSERT ON TABLE operator_refusals TO causeway_service;
 
 CREATE TABLE partner_event_numbers (
     connection text NOT NULL,

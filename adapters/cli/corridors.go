@@ -6,7 +6,6 @@ import (
 	"causeway/adapters/cli/table"
 	"causeway/app/pricing"
 	"causeway/core/corridor"
-	"causeway/core/platform"
 )
 
 // CorridorsCommand shows and changes fees, limits and rate lock times, whether or not a server
@@ -56,15 +55,14 @@ func (c corridorArgs) corridorInput() pricing.CorridorInput {
 }
 
 // change calls do with the use cases, which record the operator with the change.
-func (c corridorArgs) change(ctx context.Context, env *Env, kind platform.OperatorActionKind,
+func (c corridorArgs) change(ctx context.Context, env *Env,
 	do func(*pricing.Service, pricing.Author) (pricing.ChangeResult, error)) error {
-	owner, _ := platformFlag{c.Platform}.parse() // do reports an invalid id, with other errors
 	return c.with(ctx, env, OnBooks, func(services Services) error {
-		action, err := c.action(ctx, env, services, kind, owner, c.From+" to "+c.To)
+		by, err := c.author(ctx, env, services)
 		if err != nil {
-			return err
+			return fieldErrors("nothing was changed", err)
 		}
-		changed, err := do(services.Recording(action).Pricing(), pricing.Author{Actor: action.Actor, Person: action.Person, Note: c.Note})
+		changed, err := do(services.Pricing(), pricing.Author{Actor: by.Actor, Person: by.Person, Note: c.Note})
 		if err != nil {
 			return fieldErrors("nothing was changed", err)
 		}
@@ -83,7 +81,7 @@ type corridorsSetCommand struct {
 
 func (c corridorsSetCommand) Run(ctx context.Context, env *Env) error {
 	values := corridor.OverrideInput{Fixed: c.FeeFixed, Percent: c.FeePercent, Min: c.Min, Max: c.Max, Lock: c.Lock}
-	return c.change(ctx, env, platform.OperatorSetCorridor, func(service *pricing.Service, by pricing.Author) (pricing.ChangeResult, error) {
+	return c.change(ctx, env, func(service *pricing.Service, by pricing.Author) (pricing.ChangeResult, error) {
 		return service.Set(ctx, by, c.corridorInput(), values)
 	})
 }
@@ -91,7 +89,7 @@ func (c corridorsSetCommand) Run(ctx context.Context, env *Env) error {
 type corridorsResetCommand struct{ corridorArgs }
 
 func (c corridorsResetCommand) Run(ctx context.Context, env *Env) error {
-	return c.change(ctx, env, platform.OperatorResetCorridor, func(service *pricing.Service, by pricing.Author) (pricing.ChangeResult, error) {
+	return c.change(ctx, env, func(service *pricing.Service, by pricing.Author) (pricing.ChangeResult, error) {
 		return service.Reset(ctx, by, c.corridorInput())
 	})
 }

@@ -5,7 +5,6 @@ import (
 
 	"causeway/adapters/cli/table"
 	"causeway/app/pricing"
-	"causeway/core/platform"
 	"causeway/core/proposal"
 	"causeway/ports"
 )
@@ -78,19 +77,11 @@ func (c corridorsApproveCommand) Run(ctx context.Context, env *Env) error {
 		if err := services.CheckClock(ctx); err != nil {
 			return err
 		}
-		found, err := services.Pricing().Proposal(ctx, id)
+		by, err := c.author(ctx, env, services)
 		if err != nil {
-			return err
+			return fieldErrors("nothing was changed", err)
 		}
-		kind := platform.OperatorSetCorridor
-		if found.IsReset() {
-			kind = platform.OperatorResetCorridor
-		}
-		action, err := c.action(ctx, env, services, kind, found.Key.Platform, string(found.Key.From)+" to "+string(found.Key.To))
-		if err != nil {
-			return err
-		}
-		approved, err := services.Recording(action).Pricing().Approve(ctx, platform.Author{Actor: action.Actor, Person: action.Person}, id)
+		approved, err := services.Pricing().Approve(ctx, by, id)
 		if err != nil {
 			return err
 		}

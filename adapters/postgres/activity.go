@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"math/big"
 	"strings"
 
 	"github.com/google/uuid"
@@ -25,19 +26,22 @@ type activityTable struct {
 }
 
 var activityTables = []activityTable{
-	{"operator_actions", "id, at, actor, action, '' AS note, subject_id, subject", "actor", true, []string{"subject_id = $6"}},
-	{"job_actions", "id, at, actor, action || '_JOB', reason, job_id, step", "actor", true,
+	{"operator_actions", `id, at, actor, action, coalesce((SELECT 'refused: ' || reason FROM operator_refusals r
+		WHERE r.platform_id = $1 AND r.action_id = operator_actions.id), '') AS note, subject_id, subject, changes`, "actor", true,
+		[]string{"subject_id = $6"}},
+	{"job_actions", "id, at, actor, action || '_JOB', reason, job_id, step, NULL::jsonb", "actor", true,
 		[]string{"job_id = $6", "$6 = ANY (subjects)"}},
-	{"rail_decisions", "id, decided_at, actor, decision || '_' || kind, note, payment_id, ''", "actor", true, []string{"payment_id = $6"}},
+	{"rail_decisions", "id, decided_at, actor, decision || '_' || kind, note, payment_id, '', NULL::jsonb", "actor", true,
+		[]string{"payment_id = $6"}},
 	{"verification_reviews", `id, reviewed_at, actor, 'REVIEW_' || verdict, '', coalesce(verification_id, owner_id),
-		'Customer:' || customer_id`, "actor", true, []string{"verification_id = $6", "owner_id = $6", "customer_id = $6"}},
+		'Customer:' || customer_id, NULL::jsonb`, "actor", true, []string{"verification_id = $6", "owner_id = $6", "customer_id = $6"}},
 	{"ledger_proposals", `id, created_at, coalesce(nullif(proposer, ''), 'Token:' || proposer_token_id), 'PROPOSE_' || action,
 		lower(status) || CASE WHEN decided_at IS NULL THEN '' ELSE ' by ' || coalesce(nullif(decider, ''), 'Token:' || decider_token_id) END,
-		id, operation`, `proposer || E'\n' || decider`, false, []string{"id = $6"}},
+		id, operation, NULL::jsonb`, `proposer || E'\n' || decider`, false, []string{"id = $6"}},
 	// A change of a month has a number, of which an id is made.
 	{`(SELECT *, (lpad(to_hex((extract(epoch FROM changed_at) * 1000)::bigint), 12, '0') || '70008000' || lpad(to_hex(id), 12, '0'))::uuid AS at_id
 		FROM ledger_period_changes WHERE platform_id = $1) AS months`, `at_id, changed_at, coalesce(nullif(actor, ''), 'Token:' || token_id),
-		upper(replace(action, '-', '_')) || '_MONTH', note, '00000000-0000-0000-0000-000000000000'::uuid AS subject_id, to_char(month, 'YYYY-MM')`,
+		upper(replace(action, '-', '_')) || '_MONTH', note, '00000000-0000-0000-0000-000000000000'::uuid AS subject_id, to_char(month, 'YYYY-MM'), NULL::jsonb`,
 		"actor", false, nil},
 }
 
@@ -76,7 +80,7 @@ func composeActivities() (all, byActor, bySubject string) {
 	}
 	combined := func(parts []string) string {
 		return "SELECT * FROM (\n" + strings.Join(parts, "\nUNION ALL\n") + `
-) AS parts (id, at, actor, action, note, subject_id, subject) ORDER BY id DESC LIMIT $4`
+) AS parts (id, at, actor, action, note, subject_id, subject, changes) ORDER BY id DESC LIMIT $4`
 	}
 	names := "WITH actors (name) AS MATERIALIZED (" + strings.Join(actors, " UNION ") + ")\n"
 	return combined(everything), names + combined(ofActors), combined(ofSubjects)
@@ -91,6 +95,9 @@ func (db *DB) Activities(ctx context.Context, f ports.ActivityFilter) ([]ports.A
 	if to == uuid.Nil {
 		to = uuid.Max
 	}
+	if f.ID != uuid.Nil {
+		from, to = beside(f.ID, -1), beside(f.ID, 1)
+	}
 	statement, args := allActivities, []any{f.Platform.UUID(), from, to, f.Limit}
 	switch {
 	case f.SubjectID != uuid.Nil:
@@ -99,6 +106,21 @@ func (db *DB) Activities(ctx context.Context, f ports.ActivityFilter) ([]ports.A
 		statement, args = activitiesByActor, append(args, f.Actor)
 	}
 	return storage.Collect(ctx, db.queryRows, statement, args, func(rows pgx.Rows, a *ports.Activity) error {
-		return rows.Scan(&a.ID, &a.At, &a.Actor, &a.Action, &a.Note, &a.SubjectID, &a.Subject)
+		var changes []byte
+		err := rows.Scan(&a.ID, &a.At, &a.Actor, &a.Action, &a.Note, &a.SubjectID, &a.Subject, &changes)
+		if err == nil {
+			a.Changes, err = readChanges(changes)
+		}
+		return err
 	})
+}
+
+// beside returns the id that is one below or above another one.
+func beside(id uuid.UUID, by int64) (next uuid.UUID) {
+	n := new(big.Int).SetBytes(id[:])
+	if n.Add(n, big.NewInt(by)); n.Sign() < 0 || n.BitLen() > 128 {
+		return id // there is none
+	}
+	n.FillBytes(next[:])
+	return next
 }

@@ -155,11 +155,6 @@ func (t *PricingTx) SaveOverride(ctx context.Context, o ports.CorridorOverride, 
 		set_config('causeway.person', $5, true)`, by.Note, by.By, approved, by.Approval.By.Actor, personText(by.Person)); err != nil {
 		return err
 	}
-	if a := t.db.operatorAction; a != nil {
-		if _, err := t.tx.Exec(ctx, insertOperatorAction, operatorActionColumns(*a)...); err != nil {
-			return err
-		}
-	}
 	if o.Terms.IsZero() { // an override of nothing removes the row
 		_, err := t.tx.Exec(ctx, `DELETE FROM corridor_overrides WHERE platform_id IS NOT DISTINCT FROM $1 AND source = $2 AND destination = $3`,
 			o.Platform, o.From, o.To)

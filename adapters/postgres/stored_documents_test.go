@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/adapters/postgres/storagetest"
+	"causeway/core/diff"
 	"causeway/core/platform"
 	"causeway/core/rail"
 	"causeway/core/screening"
@@ -85,6 +86,19 @@ var storedDocuments = []storagetest.Document{
 			}
 			written, err := json.Marshal(newEntryColumn(c.entry()))
 			return string(written), err
+		}}},
+	{Column: "operator_actions.changes", Document: portstest.Document{
+		Encode: func() (string, error) {
+			changes := make([]diff.Field, 1)
+			portstest.Fill(&changes, "changes")
+			return *storedChanges(changes), nil
+		},
+		Recode: func(text string) (string, error) {
+			changes, err := readChanges([]byte(text))
+			if err != nil {
+				return "", err
+			}
+			return *storedChanges(changes), nil
 		}}},
 	{Column: "rail_statements.balances", Document: portstest.Document{
 		Encode: func() (string, error) {

@@ -6,6 +6,10 @@ import (
 	"context"
 	"strings"
 
+	"github.com/google/uuid"
+
+	"causeway/core/fault"
+	"causeway/core/ident"
 	"causeway/ports"
 )
 
@@ -35,4 +39,16 @@ func (s *Service) List(ctx context.Context, f ports.ActivityFilter) (found []por
 		return nil, false, err
 	}
 	return found[:min(len(found), wanted)], len(found) > wanted, nil
+}
+
+// Get returns an entry of a platform, or of the service as a whole. Fault: NOT_FOUND.
+func (s *Service) Get(ctx context.Context, p ident.Platform, id uuid.UUID) (ports.Activity, error) {
+	found, err := s.store.Activities(ctx, ports.ActivityFilter{Platform: p, ID: id, Limit: 1})
+	if err == nil && (len(found) == 0 || id == uuid.Nil) {
+		err = fault.New(fault.NotFound, "There is no entry %s in the audit.", id)
+	}
+	if err != nil {
+		return ports.Activity{}, err
+	}
+	return found[0], nil
 }

@@ -12,6 +12,7 @@ import (
 	"causeway/adapters/pgembed/pgtest"
 	"causeway/app/activity"
 	"causeway/app/internal/apptest"
+	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/period"
 	"causeway/ports"
@@ -108,5 +109,27 @@ func TestActivity_Filters(t *testing.T) {
 		if got := e.list(t, test.filter); len(got) != test.want {
 			t.Errorf("%s: %q, want %d", name, got, test.want)
 		}
+	}
+}
+
+func TestActivity_OneEntry(t *testing.T) {
+	t.Parallel()
+	// One entry of any record is found by its id, on its own platform only.
+	e := newEnv(t)
+	ctx := ports.ForPlatform(t.Context(), e.Admin.Platform)
+	all, _, err := e.service.List(ctx, ports.ActivityFilter{Platform: e.Admin.Platform, Limit: 100})
+	if err != nil || len(all) != 6 {
+		t.Fatalf("%d entries, %v", len(all), err)
+	}
+	for _, a := range all {
+		if got, err := e.service.Get(ctx, e.Admin.Platform, a.ID); err != nil || got.ID != a.ID || got.Action != a.Action {
+			t.Errorf("%s: %+v, %v", a.ID, got, err)
+		}
+		_, err := e.service.Get(ports.ForAllPlatforms(t.Context()), ident.Platform{}, a.ID)
+		apptest.WantFault(t, "of the service", err, fault.NotFound)
+	}
+	for _, id := range []uuid.UUID{{}, uuid.Max, e.IDs.New(apptest.Noon)} {
+		_, err := e.service.Get(ctx, e.Admin.Platform, id)
+		apptest.WantFault(t, id.String(), err, fault.NotFound)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"causeway/app/internal/prices"
 	"causeway/core/account"
 	"causeway/core/agent"
+	"causeway/core/diff"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -123,13 +124,15 @@ func (s *Service) List(ctx context.Context, p ident.Platform, f ports.AgentFilte
 }
 
 // Update changes the name of an agent, or whether it is paused. Faults: AGENT_NOT_FOUND, INVALID_INPUT.
-func (s *Service) Update(ctx context.Context, p ident.Platform, id ident.Agent, change agent.Change) (agent.WithUsage, error) {
-	return s.update(ctx, p, id, func(a agent.Agent) (agent.Agent, error) { return a.Update(change, s.Clock.Now()) })
+func (s *Service) Update(ctx context.Context, p ident.Platform, by platform.Author, id ident.Agent, change agent.Change) (agent.WithUsage,
+	error) {
+	return s.update(ctx, p, by, id, func(a agent.Agent) (agent.Agent, error) { return a.Update(change, s.Clock.Now()) })
 }
 
 // UpdatePolicy changes the policy of an agent, which is effective at its next request. Faults:
 // AGENT_NOT_FOUND, INVALID_INPUT with every invalid field.
-func (s *Service) UpdatePolicy(ctx context.Context, p ident.Platform, id ident.Agent, change agent.PolicyChange) (agent.WithUsage, error) {
+func (s *Service) UpdatePolicy(ctx context.Context, p ident.Platform, by platform.Author, id ident.Agent, change agent.PolicyChange) (
+	agent.WithUsage, error) {
 	found, err := s.Store.Agent(ctx, p, id)
 	if err != nil {
 		return agent.WithUsage{}, err
@@ -138,11 +141,11 @@ func (s *Service) UpdatePolicy(ctx context.Context, p ident.Platform, id ident.A
 	if err != nil {
 		return agent.WithUsage{}, err
 	}
-	return s.update(ctx, p, id, func(a agent.Agent) (agent.Agent, error) { return a.UpdatePolicy(change, accounts, s.Clock.Now()) })
+	return s.update(ctx, p, by, id, func(a agent.Agent) (agent.Agent, error) { return a.UpdatePolicy(change, accounts, s.Clock.Now()) })
 }
 
-func (s *Service) update(ctx context.Context, p ident.Platform, id ident.Agent, decide func(agent.Agent) (agent.Agent, error)) (
-	agent.WithUsage, error) {
+func (s *Service) update(ctx context.Context, p ident.Platform, by platform.Author, id ident.Agent,
+	decide func(agent.Agent) (agent.Agent, error)) (agent.WithUsage, error) {
 	var updated agent.Agent
 	err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		locked, err := tx.LockAgent(ctx, p, id)
@@ -152,7 +155,14 @@ func (s *Service) update(ctx context.Context, p ident.Platform, id ident.Agent, 
 		if updated, err = decide(locked); err != nil {
 			return err
 		}
-		return tx.UpdateAgent(ctx, updated)
+		if err := tx.UpdateAgent(ctx, updated); err != nil {
+			return err
+		}
+		changes := agent.Changed(locked, updated)
+		if len(changes) == 0 {
+			return nil
+		}
+		return s.record(ctx, tx, p, by, platform.UpdatedAgent, id, changes)
 	})
 	if err != nil {
 		return agent.WithUsage{}, err
@@ -166,8 +176,21 @@ func (s *Service) update(ctx context.Context, p ident.Platform, id ident.Agent, 
 }
 
 // Delete deletes an agent. Its access token is refused from the next request on. Faults: AGENT_NOT_FOUND.
-func (s *Service) Delete(ctx context.Context, p ident.Platform, id ident.Agent) error {
-	return ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error { return tx.DeleteAgent(ctx, p, id) })
+func (s *Service) Delete(ctx context.Context, p ident.Platform, by platform.Author, id ident.Agent) error {
+	return ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
+		if err := tx.DeleteAgent(ctx, p, id); err != nil {
+			return err
+		}
+		return s.record(ctx, tx, p, by, platform.DeletedAgent, id, nil)
+	})
+}
+
+// record records who has changed or deleted an agent.
+func (s *Service) record(ctx context.Context, tx Tx, p ident.Platform, by platform.Author, kind platform.OperatorActionKind, id ident.Agent,
+	changes []diff.Field) error {
+	now := s.Clock.Now()
+	return tx.RecordOperatorAction(ctx, platform.OperatorAction{ID: s.IDs.New(now), Platform: p, Kind: kind, Subject: id.UUID(),
+		Name: id.String(), Actor: by.Name(), Person: by.Person, At: now, Changes: changes})
 }
 
 func (s *Service) accountsOf(ctx context.Context, p ident.Platform, id ident.Customer) ([]account.Internal, error) {

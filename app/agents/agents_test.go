@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"causeway/core/customer"
 	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/platform"
 	"causeway/ports"
 )
 
@@ -143,11 +145,11 @@ func TestService_UpdateIsEffectiveInEveryProcess(t *testing.T) {
 	process := e.newService(e.Store)
 	e.Clock.Advance(time.Minute)
 
-	paused, err := e.agents.Update(t.Context(), e.Platform.ID, created.Agent.ID, agent.Change{Name: ptr("Other"), Paused: ptr(true)})
+	paused, err := e.agents.Update(t.Context(), e.Platform.ID, platform.Service, created.Agent.ID, agent.Change{Name: ptr("Other"), Paused: ptr(true)})
 	if err != nil || !paused.Paused || paused.Name != "Other" || !paused.UpdatedAt.Equal(e.Clock.Now()) {
 		t.Fatalf("updated %+v, %v", paused, err)
 	}
-	changed, err := e.agents.UpdatePolicy(t.Context(), e.Platform.ID, created.Agent.ID, agent.PolicyChange{
+	changed, err := e.agents.UpdatePolicy(t.Context(), e.Platform.ID, platform.Service, created.Agent.ID, agent.PolicyChange{
 		Permissions: ptr([]string{"VIEW_TRANSACTIONS"}), Limits: &agent.LimitsChange{Currency: ptr("EUR"), Daily: ptr(ptr(int64(7)))},
 		AccountRules: ptr([]agent.AccountRuleRequest{{Account: e.dollars.ID, Mode: "APPROVAL_REQUIRED"}}),
 		Threshold:    &agent.ThresholdChange{Currency: ptr("USD"), Amount: ptr(ptr(int64(0)))}})
@@ -158,15 +160,21 @@ func TestService_UpdateIsEffectiveInEveryProcess(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(changed.Policy, want) || changed.Name != "Other" || !changed.Paused {
 		t.Fatalf("updated %+v, %v", changed, err)
 	}
-	_, refused := e.agents.UpdatePolicy(t.Context(), e.Platform.ID, created.Agent.ID, agent.PolicyChange{Permissions: ptr([]string{}),
+	_, refused := e.agents.UpdatePolicy(t.Context(), e.Platform.ID, platform.Service, created.Agent.ID, agent.PolicyChange{Permissions: ptr([]string{}),
 		DefaultMode:     ptr("APPROVAL_REQUIRED"),
 		AllowedAccounts: ptr([]ident.InternalAccount{e.NewInternalAccount(ident.Customer{}, "EUR", 0).ID})})
 	apptest.WantFault(t, "invalid policy", refused, fault.InvalidInput, "permissions", "accountRestrictions.allowedAccountIds[0]")
-	_, refused = e.agents.Update(t.Context(), e.Platform.ID, created.Agent.ID, agent.Change{Name: ptr(""), Paused: ptr(false)})
+	_, refused = e.agents.Update(t.Context(), e.Platform.ID, platform.Service, created.Agent.ID, agent.Change{Name: ptr(""), Paused: ptr(false)})
 	apptest.WantFault(t, "invalid name", refused, fault.InvalidInput, "name")
 
 	if read, err := process.Get(t.Context(), e.Platform.ID, created.Agent.ID); err != nil || !reflect.DeepEqual(read, changed) {
 		t.Errorf("read %+v, %v\nwant %+v", read, err, changed)
+	}
+	recorded := e.QueryStrings(`SELECT actor || ' ' || (f ->> 'field') || ' ' || (f ->> 'after') FROM operator_actions, jsonb_array_elements(changes) f
+		WHERE subject_id = $1 AND f ->> 'field' IN ('isPaused', 'permissions', 'spendingLimits.dailyLimit') ORDER BY id, 1`, created.Agent.ID.UUID())
+	if want := []string{"(service) isPaused true", "(service) permissions VIEW_TRANSACTIONS", "(service) spendingLimits.dailyLimit 0.07 EUR"}; !slices.Equal(
+		recorded, want) {
+		t.Errorf("recorded %q, want %q", recorded, want)
 	}
 }
 
@@ -180,15 +188,15 @@ func TestService_OtherPlatformsAgentsAreNotFound(t *testing.T) {
 	for name, call := range map[string]func() error{
 		"get": func() error { _, err := e.agents.Get(t.Context(), there, created.Agent.ID); return err },
 		"update": func() error {
-			_, err := e.agents.Update(t.Context(), there, created.Agent.ID, agent.Change{Paused: ptr(true)})
+			_, err := e.agents.Update(t.Context(), there, platform.Service, created.Agent.ID, agent.Change{Paused: ptr(true)})
 			return err
 		},
 		"policy": func() error {
-			_, err := e.agents.UpdatePolicy(t.Context(), there, created.Agent.ID, agent.PolicyChange{DefaultMode: ptr("APPROVAL_REQUIRED")})
+			_, err := e.agents.UpdatePolicy(t.Context(), there, platform.Service, created.Agent.ID, agent.PolicyChange{DefaultMode: ptr("APPROVAL_REQUIRED")})
 			return err
 		},
 		"issue":  func() error { _, err := e.agents.IssueCode(t.Context(), there, nil, created.Agent.ID); return err },
-		"delete": func() error { return e.agents.Delete(t.Context(), there, created.Agent.ID) },
+		"delete": func() error { return e.agents.Delete(t.Context(), there, platform.Service, created.Agent.ID) },
 	} {
 		apptest.WantFault(t, name, call(), fault.AgentNotFound)
 	}
@@ -215,7 +223,7 @@ func TestService_ListFilters(t *testing.T) {
 	if _, err := e.agents.Redeem(t.Context(), first.Code.Code); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.agents.Update(t.Context(), e.Platform.ID, second.Agent.ID, agent.Change{Paused: ptr(true)}); err != nil {
+	if _, err := e.agents.Update(t.Context(), e.Platform.ID, platform.Service, second.Agent.ID, agent.Change{Paused: ptr(true)}); err != nil {
 		t.Fatal(err)
 	}
 

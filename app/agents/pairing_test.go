@@ -104,7 +104,7 @@ func TestService_CodesThatCannotBeRedeemed(t *testing.T) {
 	// A code that is unknown, expired, replaced by a newer one, or of a deleted agent connects nothing.
 	e := newEnv(t)
 	expired, replaced, deleted := e.create(), e.create(), e.create()
-	if err := e.agents.Delete(t.Context(), e.Platform.ID, deleted.Agent.ID); err != nil {
+	if err := e.agents.Delete(t.Context(), e.Platform.ID, platform.Service, deleted.Agent.ID); err != nil {
 		t.Fatal(err)
 	}
 	var sent string
@@ -145,7 +145,7 @@ func TestService_TokenEndsWithItsAgent(t *testing.T) {
 	e := newEnv(t)
 	deleted, orphan, paused := e.pair(), e.pair(), e.pair()
 	process := e.newService(e.Store)
-	if _, err := e.agents.Update(t.Context(), e.Platform.ID, paused.Agent.ID, agent.Change{Paused: ptr(true)}); err != nil {
+	if _, err := e.agents.Update(t.Context(), e.Platform.ID, platform.Service, paused.Agent.ID, agent.Change{Paused: ptr(true)}); err != nil {
 		t.Fatal(err)
 	}
 	refused := func(name, token string) string {
@@ -159,14 +159,14 @@ func TestService_TokenEndsWithItsAgent(t *testing.T) {
 		return message
 	}
 
-	if err := e.agents.Delete(t.Context(), e.Platform.ID, deleted.Agent.ID); err != nil {
+	if err := e.agents.Delete(t.Context(), e.Platform.ID, platform.Service, deleted.Agent.ID); err != nil {
 		t.Fatal(err)
 	}
 	first := refused("deleted", deleted.AccessToken)
 	if _, err := process.Authenticate(t.Context(), paused.AccessToken); err != nil {
 		t.Errorf("paused: %v", err)
 	}
-	apptest.WantFault(t, "deleted again", e.agents.Delete(t.Context(), e.Platform.ID, deleted.Agent.ID), fault.AgentNotFound)
+	apptest.WantFault(t, "deleted again", e.agents.Delete(t.Context(), e.Platform.ID, platform.Service, deleted.Agent.ID), fault.AgentNotFound)
 	e.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.DeleteAgentsOf(ctx, e.Platform.ID, e.Customer.ID)
 	})

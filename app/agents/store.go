@@ -7,6 +7,7 @@ import (
 	"causeway/core/agent"
 	"causeway/core/customer"
 	"causeway/core/ident"
+	"causeway/core/platform"
 	"causeway/ports"
 )
 
@@ -50,5 +51,6 @@ type Tx interface {
 	RedeemDeviceCode(ctx context.Context, c agent.DeviceCode) error
 	// LockCustomer returns a customer, also a deleted one, or USER_NOT_FOUND.
 	LockCustomer(ctx context.Context, p ident.Platform, id ident.Customer) (customer.Customer, error)
+	RecordOperatorAction(ctx context.Context, a platform.OperatorAction) error
 	SaveResponse(ctx context.Context, request *ports.IdempotentRequest, result any, err error) error
 }

@@ -15,6 +15,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/platform"
 	"causeway/ports"
 )
 
@@ -62,7 +63,7 @@ func TestService_ShowsUsage(t *testing.T) {
 		page.Items[0].Usage != (agent.Usage{Day: want.Day, Month: want.Month}) || page.Items[1].Usage != want {
 		t.Errorf("listed %+v, %v", page.Items, err)
 	}
-	if updated, err := service.Update(t.Context(), e.Platform.ID, spender, agent.Change{Paused: ptr(true)}); err != nil ||
+	if updated, err := service.Update(t.Context(), e.Platform.ID, platform.Service, spender, agent.Change{Paused: ptr(true)}); err != nil ||
 		updated.Usage != want {
 		t.Errorf("updated %+v, %v", updated.Usage, err)
 	}
@@ -79,7 +80,7 @@ func TestService_UsageWithoutRate(t *testing.T) {
 
 	_, err := service.Get(t.Context(), e.Platform.ID, spender)
 	apptest.WantFault(t, "read", err, fault.ServiceUnavailable)
-	_, err = service.Update(t.Context(), e.Platform.ID, spender, agent.Change{Paused: ptr(true)})
+	_, err = service.Update(t.Context(), e.Platform.ID, platform.Service, spender, agent.Change{Paused: ptr(true)})
 	apptest.WantFault(t, "paused", err, fault.ServiceUnavailable)
 	if !strings.Contains(err.Error(), "was changed") {
 		t.Error(err)
@@ -108,7 +109,7 @@ func TestService_AttemptsOfDeletedAgent(t *testing.T) {
 			Operation: agent.OpTransferIn, Decision: agent.Refused,
 			Reasons: []agent.Reason{{Code: agent.AgentPaused, Message: "The agent is paused."}}}})
 	})
-	if err := e.agents.Delete(t.Context(), e.Platform.ID, busy); err != nil {
+	if err := e.agents.Delete(t.Context(), e.Platform.ID, platform.Service, busy); err != nil {
 		t.Fatal(err)
 	}
 	list := func(p ident.Platform, id ident.Agent, decision agent.Decision) ([]agent.Operation, error) {

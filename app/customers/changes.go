@@ -9,6 +9,7 @@ import (
 	"causeway/core/customer"
 	"causeway/core/event"
 	"causeway/core/ident"
+	"causeway/core/platform"
 	"causeway/core/sca"
 	"causeway/core/wallet"
 	"causeway/ports"
@@ -20,9 +21,9 @@ import (
 // to sign to an unsigned call, and has changed nothing. Faults: USER_NOT_FOUND, CUSTOMER_DELETED,
 // INVALID_INPUT with every invalid field, UMA_ADDRESS_EXISTS, END_USER_TERMS_VERSION_NOT_FOUND; UNAUTHORIZED,
 // EMAIL_OTP_EMAIL_ALREADY_EXISTS, EMAIL_OTP_CREDENTIAL_SET_CHANGED and RATE_LIMITED for a wallet.
-func (s *Service) Update(ctx context.Context, platformID ident.Platform, call wallet.Call, id ident.Customer,
+func (s *Service) Update(ctx context.Context, platformID ident.Platform, by platform.Author, call wallet.Call, id ident.Customer,
 	change customer.Change) (customer.Customer, *wallet.SignedRequest, error) {
-	after, protected, err := s.update(ctx, platformID, id, change, nil)
+	after, protected, err := s.update(ctx, platformID, by, id, change, nil)
 	if err != nil || protected == nil {
 		return after, nil, err
 	}
@@ -40,13 +41,13 @@ func (s *Service) Update(ctx context.Context, platformID ident.Platform, call wa
 		return customer.Customer{}, issued, err
 	}
 	protected.call = call
-	after, _, err = s.update(ctx, platformID, id, change, protected)
+	after, _, err = s.update(ctx, platformID, by, id, change, protected)
 	return after, nil, err
 }
 
 // update changes a customer. If the owner of its wallet has to sign the change and signed is nil, it
 // changes nothing and returns what has to be signed.
-func (s *Service) update(ctx context.Context, platformID ident.Platform, id ident.Customer, change customer.Change,
+func (s *Service) update(ctx context.Context, platformID ident.Platform, by platform.Author, id ident.Customer, change customer.Change,
 	signed *signedMove) (customer.Customer, *signedMove, error) {
 	var after customer.Customer
 	err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
@@ -110,8 +111,18 @@ func (s *Service) update(ctx context.Context, platformID ident.Platform, id iden
 			}
 		}
 		after = after.ShownBy(owner)
-		if err := tx.UpdateCustomer(ctx, after); err != nil || after.Status == before.Status {
+		if err := tx.UpdateCustomer(ctx, after); err != nil {
 			return err
+		}
+		if changes := customer.Changed(before, after); len(changes) > 0 {
+			if err := tx.RecordOperatorAction(ctx, platform.OperatorAction{ID: s.IDs.New(after.UpdatedAt), Platform: platformID,
+				Kind: platform.UpdatedCustomer, Subject: id.UUID(), Name: id.String(), Actor: by.Name(), Person: by.Person, At: after.UpdatedAt,
+				Changes: changes}); err != nil {
+				return err
+			}
+		}
+		if after.Status == before.Status {
+			return nil
 		}
 		return tx.Emit(ctx, []event.Event{after.StatusEvent(ident.NewWebhook(s.IDs.New, after.UpdatedAt))})
 	})

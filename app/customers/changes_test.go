@@ -40,7 +40,7 @@ func TestUpdate_ChangesAndReads(t *testing.T) {
 
 	for _, change := range []customer.Change{{Type: "INDIVIDUAL", Email: new("ana@example.com")},
 		{Type: "INDIVIDUAL", FullName: new("Ana Souza")}} {
-		changed, _, err := env.customers.Update(t.Context(), admin.Platform, wallet.Call{}, ana.ID, change)
+		changed, _, err := env.customers.Update(t.Context(), admin.Platform, platform.Service, wallet.Call{}, ana.ID, change)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,6 +50,7 @@ func TestUpdate_ChangesAndReads(t *testing.T) {
 	}
 
 	env.Events.Want(ana.ID.UUID(), event.CustomerKYCApproved, event.CustomerKYCPending)
+	env.WantChanges(platform.UpdatedCustomer, "(service): email changed", "(service): fullName changed; status APPROVED → PENDING")
 }
 
 func TestUpdate_SandboxNameDecidesAgain(t *testing.T) {
@@ -65,7 +66,7 @@ func TestUpdate_SandboxNameDecidesAgain(t *testing.T) {
 		name string
 		want customer.Status
 	}{{"Ana Souza", customer.Approved}, {"Ana Souza002", customer.Rejected}} {
-		changed, _, err := env.customers.Update(t.Context(), admin.Platform, wallet.Call{}, ana.ID,
+		changed, _, err := env.customers.Update(t.Context(), admin.Platform, platform.Service, wallet.Call{}, ana.ID,
 			customer.Change{Type: "INDIVIDUAL", FullName: new(c.name)})
 		if err != nil || changed.Status != c.want {
 			t.Errorf("%s: %s, %v; want %s", c.name, changed.Status, err, c.want)
@@ -101,7 +102,7 @@ func TestUpdate_RefusedChangesNothing(t *testing.T) {
 		"in use": {ana.ID, customer.Change{Type: "INDIVIDUAL", UMAAddress: new("$BO@uma.acme.test"), Email: new("a@example.com")},
 			fault.UMAAddressExists, nil},
 	} {
-		_, _, err := env.customers.Update(t.Context(), admin.Platform, wallet.Call{}, c.id, c.change)
+		_, _, err := env.customers.Update(t.Context(), admin.Platform, platform.Service, wallet.Call{}, c.id, c.change)
 		apptest.WantFault(t, name, err, c.want, c.fields...)
 	}
 	for _, c := range []customer.Customer{ana, bo} {
@@ -127,7 +128,7 @@ func TestUpdate_ConcurrentChangesAreAllKept(t *testing.T) {
 	for _, change := range changes {
 		change.Type = "BUSINESS"
 		requests.Go(func() {
-			if _, _, err := env.customers.Update(t.Context(), env.Platform.ID, wallet.Call{}, acme.ID, change); err != nil {
+			if _, _, err := env.customers.Update(t.Context(), env.Platform.ID, platform.Service, wallet.Call{}, acme.ID, change); err != nil {
 				t.Error(err)
 			}
 		})
@@ -150,7 +151,7 @@ func TestUpdate_CurrenciesOpenMissingAccounts(t *testing.T) {
 	dollars := env.NewInternalAccount(env.Customer.ID, "USD", 5_00)
 
 	for _, currencies := range [][]string{{"USD", "BTC"}, {"BTC"}} {
-		if _, _, err := env.customers.Update(t.Context(), env.Platform.ID, wallet.Call{}, env.Customer.ID,
+		if _, _, err := env.customers.Update(t.Context(), env.Platform.ID, platform.Service, wallet.Call{}, env.Customer.ID,
 			customer.Change{Type: "INDIVIDUAL", Currencies: &currencies}); err != nil {
 			t.Fatal(err)
 		}
@@ -183,7 +184,7 @@ func TestUpdate_NameInFundingInstructions(t *testing.T) {
 		{customer.Change{FullName: new("")}, "Causeway Client Money FBO " + ana.PlatformCustomerID},
 	} {
 		c.change.Type = "INDIVIDUAL"
-		if _, _, err := env.customers.Update(t.Context(), admin.Platform, wallet.Call{}, ana.ID, c.change); err != nil {
+		if _, _, err := env.customers.Update(t.Context(), admin.Platform, platform.Service, wallet.Call{}, ana.ID, c.change); err != nil {
 			t.Fatal(err)
 		}
 		after := env.accountsOf(t, admin, ana.ID)
@@ -219,7 +220,7 @@ func TestUpdate_NameInAccountsOpenedMeanwhile(t *testing.T) {
 			return err
 		}
 		go func() {
-			_, _, err := env.customers.Update(t.Context(), admin.Platform, wallet.Call{}, ana.ID,
+			_, _, err := env.customers.Update(t.Context(), admin.Platform, platform.Service, wallet.Call{}, ana.ID,
 				customer.Change{Type: "INDIVIDUAL", FullName: new("Ana Souza")})
 			changed <- err
 		}()
@@ -276,7 +277,7 @@ func TestDelete_MarksCustomerAndAccounts(t *testing.T) {
 	}
 	_, again := env.customers.Delete(t.Context(), env.Platform.ID, env.Customer.ID)
 	apptest.WantFault(t, "deleted again", again, fault.CustomerDeleted)
-	_, _, update := env.customers.Update(t.Context(), env.Platform.ID, wallet.Call{}, env.Customer.ID, customer.Change{Type: "INDIVIDUAL"})
+	_, _, update := env.customers.Update(t.Context(), env.Platform.ID, platform.Service, wallet.Call{}, env.Customer.ID, customer.Change{Type: "INDIVIDUAL"})
 	apptest.WantFault(t, "changed", update, fault.CustomerDeleted)
 	_, unknown := env.customers.Delete(t.Context(), env.NewPlatform().ID, env.Customer.ID)
 	apptest.WantFault(t, "of another platform", unknown, fault.UserNotFound)

@@ -126,7 +126,7 @@ func (e *emailEnv) update(t *testing.T, call wallet.Call, change customer.Change
 		t.Fatal(err)
 	}
 	call.Method, call.Path, call.BodyHash = "PATCH", "/customers/"+e.ana.ID.String(), sha256.Sum256(body)
-	return e.customers.Update(t.Context(), e.platform, call, e.ana.ID, change)
+	return e.customers.Update(t.Context(), e.platform, platform.Service, call, e.ana.ID, change)
 }
 
 // stored returns the present address of Ana, and that of her credential.

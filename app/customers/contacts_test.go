@@ -144,7 +144,7 @@ func TestContacts_CodeIsOfOneAddressAndTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, _ := e.sent(t, ports.SMSCode)
-	if _, _, err := e.customers.Update(t.Context(), e.admin.Platform, wallet.Call{}, e.customer.ID, customer.Change{Type: "INDIVIDUAL",
+	if _, _, err := e.customers.Update(t.Context(), e.admin.Platform, platform.Service, wallet.Call{}, e.customer.ID, customer.Change{Type: "INDIVIDUAL",
 		PhoneNumber: new("+447700900123")}); err != nil {
 		t.Fatal(err)
 	}

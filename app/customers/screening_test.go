@@ -185,7 +185,7 @@ func TestScreening_NewAndRenamedCustomersAreScreened(t *testing.T) {
 	}
 	update := func(c customer.Customer, change customer.Change) {
 		change.Type = string(c.Type)
-		if _, _, err := e.customers.Update(t.Context(), e.Platform.ID, wallet.Call{}, c.ID, change); err != nil {
+		if _, _, err := e.customers.Update(t.Context(), e.Platform.ID, platform.Service, wallet.Call{}, c.ID, change); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -414,7 +414,7 @@ func TestVerifications_PatchDuringReviewIsNotApproved(t *testing.T) {
 	v := env.submit(business.ID)
 	service := customers.New(customers.Config{Store: env.Store, Clock: env.Clock, IDs: env.IDs})
 	name := "Acme Holding"
-	if _, _, err := service.Update(t.Context(), env.Platform.ID, wallet.Call{}, business.ID,
+	if _, _, err := service.Update(t.Context(), env.Platform.ID, platform.Service, wallet.Call{}, business.ID,
 		customer.Change{Type: "BUSINESS", Business: new(&customer.BusinessChange{LegalName: &name})}); err != nil {
 		t.Fatal(err)
 	}
@@ -660,7 +660,7 @@ func TestService_BusinessIsShownWithItsOwners(t *testing.T) {
 		}
 	}
 	email := "acme@example.com"
-	updated, _, err := service.Update(t.Context(), env.Platform.ID, wallet.Call{}, business.ID,
+	updated, _, err := service.Update(t.Context(), env.Platform.ID, platform.Service, wallet.Call{}, business.ID,
 		customer.Change{Type: "BUSINESS", Email: &email})
 	if err != nil || names(updated) != "Silva Ek" || updated.Email != email {
 		t.Errorf("updated: %q, %v", names(updated), err)

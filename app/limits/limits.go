@@ -78,6 +78,7 @@ func (s *Service) change(ctx context.Context, action platform.OperatorAction, in
 		if changed, err = decide(rules, key); err != nil {
 			return err
 		}
+		action.Changes = limit.Changed(rules.Find(key), changed)
 		if err := tx.SaveLimitRule(ctx, changed); err != nil {
 			return err
 		}

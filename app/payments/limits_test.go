@@ -2,6 +2,7 @@ package payments_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -283,5 +284,17 @@ func TestLimits_OperatorNamesWhatExists(t *testing.T) {
 	})
 	if len(rules) != 2 {
 		t.Errorf("%+v", rules)
+	}
+	before := len(e.QueryStrings(`SELECT id::text FROM operator_actions WHERE action = 'SET_LIMIT'`))
+	if _, err = e.operator().Set(t.Context(), e.action(), limit.Input{Currency: "EUR", Daily: new(int64(70_00))}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = e.operator().Set(t.Context(), e.action(), limit.Input{Currency: "EUR", Daily: new(int64(0))}); err != nil {
+		t.Fatal(err)
+	}
+	recorded := e.QueryStrings(`SELECT concat(f ->> 'field', ' ', f ->> 'before', ' → ', f ->> 'after') FROM operator_actions,
+		jsonb_array_elements(changes) f WHERE action = 'SET_LIMIT' ORDER BY id OFFSET $1`, before)
+	if !slices.Equal(recorded, []string{"daily  → 70.00 EUR", "daily 70.00 EUR → "}) {
+		t.Errorf("recorded %q", recorded)
 	}
 }

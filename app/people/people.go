@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/core/diff"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/party"
@@ -108,7 +109,8 @@ func (s *Service) create(ctx context.Context, p person.Person, signsIn bool, by 
 		if issued, err = s.newLink(ctx, tx, p, signsIn); err != nil {
 			return err
 		}
-		return s.record(ctx, tx, platform.OperatorInvitedPerson, p, "as "+person.GrantTexts(p.Grants), by)
+		return s.record(ctx, tx, platform.OperatorInvitedPerson, p, "as "+person.GrantTexts(p.Grants), by,
+			person.Changed(person.Person{}, p)...)
 	})
 	return issued, err
 }
@@ -152,7 +154,7 @@ func (s *Service) NewLink(ctx context.Context, email string, by platform.Author)
 
 func (s *Service) link(ctx context.Context, email string, by platform.Author, signsIn bool) (issued IssuedLink, err error) {
 	err = s.change(ctx, email, func(ctx context.Context, tx Tx, p person.Person) error {
-		now, before := s.Clock.Now(), p.Status
+		now, before := s.Clock.Now(), p
 		if !signsIn {
 			p = p.Enable(now) // also one who signs in at the provider, which may be why it needs a link
 			if err := s.signOutEverywhere(ctx, tx, p); err != nil {
@@ -167,7 +169,7 @@ func (s *Service) link(ctx context.Context, email string, by platform.Author, si
 		if issued, err = s.newLink(ctx, tx, p, signsIn); err != nil || signsIn {
 			return err
 		}
-		return s.record(ctx, tx, platform.OperatorLinkedPerson, p, "who was "+string(before), by)
+		return s.record(ctx, tx, platform.OperatorLinkedPerson, p, "who was "+string(before.Status), by, person.Changed(before, p)...)
 	})
 	return issued, err
 }
@@ -202,7 +204,7 @@ func (s *Service) SetGrants(ctx context.Context, email string, grants []person.G
 			return err
 		}
 		return s.record(ctx, tx, platform.OperatorChangedRoles, changed, "from "+person.GrantTexts(p.Grants)+" to "+
-			person.GrantTexts(changed.Grants), by)
+			person.GrantTexts(changed.Grants), by, person.Changed(p, changed)...)
 	})
 	return changed, err
 }
@@ -217,7 +219,7 @@ func (s *Service) Disable(ctx context.Context, email string, by platform.Author)
 		if err := tx.UpdatePerson(ctx, disabled); err != nil {
 			return err
 		}
-		return s.record(ctx, tx, platform.OperatorDisabledPerson, disabled, "", by)
+		return s.record(ctx, tx, platform.OperatorDisabledPerson, disabled, "", by, person.Changed(p, disabled)...)
 	})
 	return disabled, err
 }
@@ -247,7 +249,7 @@ func (s *Service) do(ctx context.Context, fn func(context.Context, Tx) error) er
 }
 
 func (s *Service) record(ctx context.Context, tx Tx, kind platform.OperatorActionKind, p person.Person, what string,
-	by platform.Author) error {
+	by platform.Author, changes ...diff.Field) error {
 	by, err := by.Parsed()
 	if err != nil {
 		return err
@@ -258,7 +260,7 @@ func (s *Service) record(ctx context.Context, tx Tx, kind platform.OperatorActio
 		name += " " + what
 	}
 	return tx.RecordOperatorAction(ctx, platform.OperatorAction{ID: s.IDs.New(now), Kind: kind, Subject: p.ID.UUID(), Name: name,
-		Actor: by.Actor, Person: by.Person, At: now})
+		Actor: by.Actor, Person: by.Person, At: now, Changes: changes})
 }
 
 // itself returns a person as the author of what it does.
@@ -276,12 +278,34 @@ func (s *Service) RecordViewed(ctx context.Context, p person.Person, of ident.Pl
 	if err := p.Check(person.ViewPersonalData, of); err != nil {
 		return err
 	}
-	return s.RecordAction(ctx, p, platform.OperatorAction{Platform: of, Kind: platform.PersonViewedData, Subject: subject, Name: what})
+	_, err := s.RecordAction(ctx, p, platform.OperatorAction{Platform: of, Kind: platform.PersonViewedData, Subject: subject, Name: what})
+	return err
 }
 
-// RecordAction records that a person is about to do something that records nobody itself.
-func (s *Service) RecordAction(ctx context.Context, p person.Person, a platform.OperatorAction) error {
+// RecordAction records that a person is about to do something that records nobody itself, and returns the record.
+func (s *Service) RecordAction(ctx context.Context, p person.Person, a platform.OperatorAction) (platform.OperatorAction, error) {
+	a = s.actionOf(p, a)
+	return a, s.do(ctx, func(ctx context.Context, tx Tx) error { return tx.RecordOperatorAction(ctx, a) })
+}
+
+// RecordRefused records that what a person was about to do was refused, and why: an action that RecordAction has recorded, or a new one.
+func (s *Service) RecordRefused(ctx context.Context, p person.Person, a platform.OperatorAction, reason string) error {
+	isNew := a.ID == uuid.Nil
+	if isNew {
+		a = s.actionOf(p, a)
+	}
+	return s.do(ctx, func(ctx context.Context, tx Tx) error {
+		if isNew {
+			if err := tx.RecordOperatorAction(ctx, a); err != nil {
+				return err
+			}
+		}
+		return tx.RecordOperatorRefusal(ctx, a.Platform, a.ID, reason, s.Clock.Now())
+	})
+}
+
+func (s *Service) actionOf(p person.Person, a platform.OperatorAction) platform.OperatorAction {
 	a.At, a.Actor, a.Person = s.Clock.Now(), p.Email, p.ID
 	a.ID = s.IDs.New(a.At)
-	return s.do(ctx, func(ctx context.Context, tx Tx) error { return tx.RecordOperatorAction(ctx, a) })
+	return a
 }

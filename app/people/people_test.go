@@ -540,6 +540,36 @@ func TestPeople_SetGrants(t *testing.T) {
 	if got := e.actions(); got[len(got)-1] != "CHANGE_ROLES ana@example.com from FINANCE to "+one.String()+" by cleo" {
 		t.Errorf("recorded %q", got)
 	}
+	e.WantChanges(platform.OperatorChangedRoles, "cleo: roles FINANCE → "+one.String())
+}
+
+func TestPeople_RefusalIsRecorded(t *testing.T) {
+	t.Parallel()
+	// What is refused says so in the audit, with the reason, beside what was done: also if it was recorded before it was tried.
+	e := newEnv(t)
+	ctx := t.Context()
+	ana := e.newMember(address).Person
+	price := platform.OperatorAction{Kind: platform.OperatorSetCorridor, Name: "USD to BTC"}
+	tried := must[platform.OperatorAction](t)(e.RecordAction(ctx, ana, platform.OperatorAction{Kind: platform.PersonCancelledPayment}))
+	for _, a := range []platform.OperatorAction{price, tried} {
+		if err := e.RecordRefused(ctx, ana, a, "CONFLICT: Terms changed"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	must[platform.OperatorAction](t)(e.RecordAction(ctx, ana, platform.OperatorAction{Kind: platform.PersonCancelledPayment}))
+
+	found, err := e.Store.Activities(ports.ForAllPlatforms(ctx), ports.ActivityFilter{Actor: address, Limit: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, a := range found {
+		got = append(got, a.Action+" "+a.Subject+" "+a.Note)
+	}
+	want := []string{"CANCEL_PAYMENT  ", "SET_CORRIDOR USD to BTC refused: CONFLICT: Terms changed", "CANCEL_PAYMENT  refused: CONFLICT: Terms changed"}
+	if !slices.Equal(got, want) {
+		t.Errorf("listed %q, want %q", got, want)
+	}
 }
 
 func TestPeople_SessionEnds(t *testing.T) {

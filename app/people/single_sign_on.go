@@ -175,7 +175,8 @@ func (s *Service) saveAdmitted(ctx context.Context, tx Tx, before, p person.Pers
 		return err
 	}
 	if was != is {
-		return s.record(ctx, tx, platform.OperatorChangedRoles, p, "from "+was+" to "+is+" by single sign-on", itself(p))
+		return s.record(ctx, tx, platform.OperatorChangedRoles, p, "from "+was+" to "+is+" by single sign-on", itself(p),
+			person.Changed(before, p)...)
 	}
 	return nil
 }
@@ -218,7 +219,8 @@ func (s *Service) createFrom(ctx context.Context, c person.Claims, email string)
 		if err := tx.CreatePerson(ctx, p); err != nil {
 			return err
 		}
-		return s.record(ctx, tx, platform.OperatorInvitedPerson, p, "as "+person.GrantTexts(p.Grants)+" by single sign-on", itself(p))
+		return s.record(ctx, tx, platform.OperatorInvitedPerson, p, "as "+person.GrantTexts(p.Grants)+" by single sign-on", itself(p),
+			person.Changed(person.Person{}, p)...)
 	})
 	if fault.Is(err, fault.Conflict) { // another sign-in has created it meanwhile
 		p, err = s.Store.PersonByEmail(ports.ForAllPlatforms(ctx), email)

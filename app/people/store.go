@@ -2,6 +2,9 @@ package people
 
 import (
 	"context"
+	"time"
+
+	"github.com/google/uuid"
 
 	"causeway/core/ident"
 	"causeway/core/person"
@@ -88,4 +91,6 @@ type Tx interface {
 	LockSignInAttempts(ctx context.Context, address person.SecretHash) (person.Attempts, error)
 	SaveSignInAttempts(ctx context.Context, address person.SecretHash, a person.Attempts) error
 	RecordOperatorAction(ctx context.Context, a platform.OperatorAction) error
+	// RecordOperatorRefusal records why an action was refused that was recorded before, or in the same unit of work.
+	RecordOperatorRefusal(ctx context.Context, p ident.Platform, action uuid.UUID, reason string, at time.Time) error
 }

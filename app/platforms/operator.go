@@ -59,10 +59,12 @@ type OperatorChange struct {
 // Set changes what only operators set. Faults: NOT_FOUND, INVALID_INPUT, CONFLICT for a closed platform.
 func (o *Operator) Set(ctx context.Context, p ident.Platform, change OperatorChange) (platform.Platform, error) {
 	var changed platform.Platform
-	err := ports.Do(ctx, o.service.Store, func(ctx context.Context, tx Tx) (err error) {
-		if changed, err = tx.LockPlatform(ctx, p); err != nil {
+	err := ports.Do(ctx, o.service.Store, func(ctx context.Context, tx Tx) error {
+		before, err := tx.LockPlatform(ctx, p)
+		if err != nil {
 			return err
 		}
+		changed = before
 		if err := changed.CheckOpen(); err != nil {
 			return err
 		}
@@ -104,7 +106,7 @@ func (o *Operator) Set(ctx context.Context, p ident.Platform, change OperatorCha
 		}
 		return tx.RecordOperatorAction(ctx, platform.OperatorAction{ID: o.service.IDs.New(now), Platform: p,
 			Kind: platform.OperatorUpdatedPlatform, Subject: p.UUID(), Name: strings.Join(done, ", "), Actor: o.by.Actor, Person: o.by.Person,
-			At: now})
+			At: now, Changes: platform.ChangedSettings(before, changed)})
 	})
 	return changed, err
 }
@@ -147,7 +149,7 @@ func (o *Operator) CreateToken(ctx context.Context, p ident.Platform, name strin
 		if err := tx.CreateToken(ctx, issued.Token); err != nil {
 			return err
 		}
-		return o.record(ctx, tx, p, platform.OperatorCreatedToken, issued.Token.ID.UUID(), now)
+		return o.service.recordToken(ctx, tx, o.by, platform.OperatorCreatedToken, issued.Token)
 	})
 	return issued, err
 }
@@ -185,7 +187,8 @@ func (o *Operator) SetResponsible(ctx context.Context, p ident.Platform, id iden
 			return err
 		}
 		return tx.RecordOperatorAction(ctx, platform.OperatorAction{ID: o.service.IDs.New(now), Platform: p, Kind: platform.OperatorChangedToken,
-			Subject: id.UUID(), Name: "responsible " + named.Email, Actor: o.by.Actor, Person: o.by.Person, At: now})
+			Subject: id.UUID(), Name: "responsible " + named.Email, Actor: o.by.Actor, Person: o.by.Person, At: now,
+			Changes: platform.ChangedToken(tokens[i], changed)})
 	})
 }
 
@@ -193,10 +196,7 @@ func (o *Operator) SetResponsible(ctx context.Context, p ident.Platform, id iden
 // with MANAGE.
 func (o *Operator) DeleteToken(ctx context.Context, p ident.Platform, id ident.Token) error {
 	return ports.Do(ctx, o.service.Store, func(ctx context.Context, tx Tx) error {
-		if err := deleteToken(ctx, tx, p, id); err != nil {
-			return err
-		}
-		return o.record(ctx, tx, p, platform.OperatorDeletedToken, id.UUID(), o.service.Clock.Now())
+		return o.service.deleteToken(ctx, tx, p, o.by, id)
 	})
 }
 

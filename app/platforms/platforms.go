@@ -113,8 +113,9 @@ func (s *Service) All(ctx context.Context) iter.Seq2[platform.Platform, error] {
 
 // UpdateSettings changes the given settings. In a new currency, the platform gets an
 // internal account at once; a job opens those of its customers. A new webhook endpoint is
-// sent a TEST event.
-func (s *Service) UpdateSettings(ctx context.Context, platformID ident.Platform, change platform.Change) (platform.Platform, error) {
+// sent a TEST event. Who changes something is recorded.
+func (s *Service) UpdateSettings(ctx context.Context, platformID ident.Platform, by platform.Author, change platform.Change) (
+	platform.Platform, error) {
 	now := s.Clock.Now()
 	existing, err := s.Store.InternalAccountsOf(ctx, platformID, []ident.Customer{{}})
 	if err != nil {
@@ -136,6 +137,13 @@ func (s *Service) UpdateSettings(ctx context.Context, platformID ident.Platform,
 		}
 		if err := tx.UpdatePlatform(ctx, after); err != nil {
 			return err
+		}
+		if changes := platform.ChangedSettings(before, after); len(changes) > 0 {
+			if err := tx.RecordOperatorAction(ctx, platform.OperatorAction{ID: s.IDs.New(now), Platform: platformID,
+				Kind: platform.OperatorUpdatedPlatform, Subject: platformID.UUID(), Actor: by.Name(), Person: by.Person, At: now,
+				Changes: changes}); err != nil {
+				return err
+			}
 		}
 		if change.Currencies != nil {
 			if err := s.openAccounts(ctx, tx, after, existing[ident.Customer{}], now); err != nil {

@@ -2,6 +2,7 @@ package platforms_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"causeway/app/internal/apptest"
@@ -46,10 +47,10 @@ func TestService_CreatePlatform(t *testing.T) {
 		t.Fatal(err)
 	}
 	domain := "uma.bank.example.com"
-	if _, err := env.platforms.UpdateSettings(t.Context(), created.Platform.ID, platform.Change{UMADomain: &domain}); err != nil {
+	if _, err := env.platforms.UpdateSettings(t.Context(), created.Platform.ID, platform.Service, platform.Change{UMADomain: &domain}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := env.platforms.UpdateSettings(t.Context(), another.Platform.ID, platform.Change{UMADomain: &domain}); !fault.Is(err,
+	if _, err := env.platforms.UpdateSettings(t.Context(), another.Platform.ID, platform.Service, platform.Change{UMADomain: &domain}); !fault.Is(err,
 		fault.Conflict) {
 		t.Errorf("the domain of another: %v", err)
 	}
@@ -68,8 +69,13 @@ func TestService_UpdateSettings(t *testing.T) {
 	env := newEnv(t)
 	domain, currencies := "pay.example.com", []platform.Currency{{Code: "EUR", MinAmount: 1, MaxAmount: 2, Directions: []string{"INCOMING"}}}
 
-	changed, err := env.platforms.UpdateSettings(t.Context(), env.admin.Platform, platform.Change{UMADomain: &domain, Currencies: &currencies})
+	changed, err := env.platforms.UpdateSettings(t.Context(), env.admin.Platform, platform.Author{Actor: "Ana"},
+		platform.Change{UMADomain: &domain, Currencies: &currencies})
 	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := env.platforms.UpdateSettings(t.Context(), env.admin.Platform, platform.Author{Actor: "Ana"},
+		platform.Change{UMADomain: &domain}); err != nil { // as it is
 		t.Fatal(err)
 	}
 
@@ -83,6 +89,10 @@ func TestService_UpdateSettings(t *testing.T) {
 	}
 	if got := env.QueryStrings(`SELECT name FROM webhook_events`); len(got) != 0 {
 		t.Errorf("events %q", got)
+	}
+	recorded := env.QueryStrings(`SELECT changes ->> -1 FROM operator_actions WHERE action = 'UPDATE_PLATFORM'`)
+	if len(recorded) != 1 || !strings.Contains(recorded[0], `"field": "umaDomain"`) || !strings.Contains(recorded[0], `"after": "pay.example.com"`) {
+		t.Errorf("recorded %q", recorded)
 	}
 }
 
@@ -108,7 +118,7 @@ func TestService_UpdatesInvitationURL(t *testing.T) {
 		{production.ID, "http://example.com", "", true},
 		{production.ID, "https://example.com", "https://example.com", false},
 	} {
-		_, err := env.platforms.UpdateSettings(t.Context(), c.platform, platform.Change{InvitationURL: &c.page})
+		_, err := env.platforms.UpdateSettings(t.Context(), c.platform, platform.Service, platform.Change{InvitationURL: &c.page})
 		if c.refused {
 			apptest.WantFault(t, c.page, err, fault.InvalidInput, "invitationUrl")
 		} else if err != nil {
@@ -127,7 +137,7 @@ func TestService_NewEndpointEmitsTestEvent(t *testing.T) {
 	env := newEnv(t)
 	set := func(endpoint string) {
 		t.Helper()
-		if _, err := env.platforms.UpdateSettings(t.Context(), env.admin.Platform, platform.Change{WebhookEndpoint: &endpoint}); err != nil {
+		if _, err := env.platforms.UpdateSettings(t.Context(), env.admin.Platform, platform.Service, platform.Change{WebhookEndpoint: &endpoint}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -155,11 +165,11 @@ func TestService_PrivateEndpointNeedsSetting(t *testing.T) {
 	endpoint := "http://127.0.0.1:8080/webhooks"
 	change := platform.Change{WebhookEndpoint: &endpoint}
 
-	_, err := env.platforms.UpdateSettings(t.Context(), env.admin.Platform, change)
+	_, err := env.platforms.UpdateSettings(t.Context(), env.admin.Platform, platform.Service, change)
 
 	apptest.WantFault(t, "update", err, fault.InvalidInput, "webhookEndpoint")
 	env.platforms.AllowPrivateWebhooks = true
-	if after, err := env.platforms.UpdateSettings(t.Context(), env.admin.Platform, change); err != nil || after.WebhookEndpoint != endpoint {
+	if after, err := env.platforms.UpdateSettings(t.Context(), env.admin.Platform, platform.Service, change); err != nil || after.WebhookEndpoint != endpoint {
 		t.Errorf("the endpoint is %q, %v", after.WebhookEndpoint, err)
 	}
 }
@@ -170,7 +180,7 @@ func TestService_InvalidUpdateChangesNothing(t *testing.T) {
 	env := newEnv(t)
 	endpoint, domain := "ftp://example.com", "not a domain"
 
-	_, err := env.platforms.UpdateSettings(t.Context(), env.admin.Platform, platform.Change{WebhookEndpoint: &endpoint, UMADomain: &domain})
+	_, err := env.platforms.UpdateSettings(t.Context(), env.admin.Platform, platform.Service, platform.Change{WebhookEndpoint: &endpoint, UMADomain: &domain})
 
 	apptest.WantFault(t, "update", err, fault.InvalidInput, "umaDomain", "webhookEndpoint")
 	if read, err := env.platforms.Settings(t.Context(), env.admin.Platform); err != nil || read.UpdatedAt != env.created.Platform.UpdatedAt {

@@ -32,7 +32,7 @@ func TestOperator_ResetSandboxMovesWhatKeepsWorking(t *testing.T) {
 	ana := operator(t, service, platform.Author{Actor: "ana"})
 	old := env.created.Platform.ID
 	domain := "uma.acme.example"
-	if _, err := service.UpdateSettings(t.Context(), old, platform.Change{UMADomain: &domain}); err != nil {
+	if _, err := service.UpdateSettings(t.Context(), old, platform.Service, platform.Change{UMADomain: &domain}); err != nil {
 		t.Fatal(err)
 	}
 	secret := ports.SealedWebhookSecret{WebhookSecret: platform.WebhookSecret{ID: ident.NewWebhookSecret(env.IDs.New, apptest.Noon),
@@ -79,18 +79,18 @@ func TestOperator_ResetSandboxMovesWhatKeepsWorking(t *testing.T) {
 	}
 	got := env.QueryStrings(`SELECT action || ' ' || actor || ' ' || subject FROM operator_actions WHERE platform_id = ANY($1) ORDER BY id`,
 		[]any{old.UUID(), next.ID.UUID()})
-	if want := []string{"RESET_PLATFORM ana " + next.ID.String(), "CREATE_PLATFORM ana "}; !slices.Equal(got, want) {
+	if want := []string{"UPDATE_PLATFORM (service) ", "RESET_PLATFORM ana " + next.ID.String(), "CREATE_PLATFORM ana "}; !slices.Equal(got, want) {
 		t.Errorf("recorded %q, want %q", got, want)
 	}
 
 	// What a request or an operator tries on the closed platform is refused.
-	_, err = service.CreateToken(t.Context(), old, env.created.Token.ID, nil, "web", []platform.Permission{platform.View})
+	_, err = service.CreateToken(t.Context(), old, platform.Author{Token: env.created.Token.ID}, nil, "web", []platform.Permission{platform.View})
 	apptest.WantFault(t, "a token by a deleted token", err, fault.TokenNotFound)
 	_, err = ana.CreateToken(t.Context(), old, "web", []platform.Permission{platform.View}, platforms.TokenOwner{})
 	apptest.WantFault(t, "a token", err, fault.Conflict)
 	_, err = service.TokenOf(t.Context(), old, finance)
 	apptest.WantFault(t, "a token of a person", err, fault.Conflict)
-	_, err = service.UpdateSettings(t.Context(), old, platform.Change{UMADomain: &domain})
+	_, err = service.UpdateSettings(t.Context(), old, platform.Service, platform.Change{UMADomain: &domain})
 	apptest.WantFault(t, "settings", err, fault.Conflict)
 	_, err = ana.ResetSandbox(t.Context(), old)
 	apptest.WantFault(t, "a second reset", err, fault.Conflict)

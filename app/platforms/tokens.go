@@ -23,13 +23,13 @@ type IssuedToken struct {
 // response that is stored for a repeated request does not contain it.
 //
 // The token is that of a service. The person who makes it, or stands behind the token that does, is kept with it.
-func (s *Service) CreateToken(ctx context.Context, platformID ident.Platform, by ident.Token, request *ports.IdempotentRequest, name string,
+func (s *Service) CreateToken(ctx context.Context, platformID ident.Platform, by platform.Author, request *ports.IdempotentRequest, name string,
 	permissions []platform.Permission) (IssuedToken, error) {
 	issued, err := s.newToken(platformID, name, permissions, s.Clock.Now())
 	if err != nil {
 		return IssuedToken{}, err
 	}
-	maker, err := s.Store.Token(ctx, platformID, by)
+	maker, err := s.Store.Token(ctx, platformID, by.Token)
 	if err != nil {
 		return IssuedToken{}, err
 	}
@@ -39,6 +39,9 @@ func (s *Service) CreateToken(ctx context.Context, platformID ident.Platform, by
 			return err
 		}
 		if err := tx.CreateToken(ctx, issued.Token); err != nil {
+			return err
+		}
+		if err := s.recordToken(ctx, tx, by, platform.OperatorCreatedToken, issued.Token); err != nil {
 			return err
 		}
 		return tx.SaveResponse(ctx, request, IssuedToken{Token: issued.Token}, nil)
@@ -106,12 +109,12 @@ func (s *Service) Tokens(ctx context.Context, platformID ident.Platform, f ports
 }
 
 // DeleteToken deletes a token; it may be the token of the request itself. The last token
-// with MANAGE cannot be deleted: CONFLICT.
-func (s *Service) DeleteToken(ctx context.Context, platformID ident.Platform, id ident.Token) error {
-	return ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error { return deleteToken(ctx, tx, platformID, id) })
+// with MANAGE cannot be deleted: CONFLICT. Who deletes it is recorded.
+func (s *Service) DeleteToken(ctx context.Context, platformID ident.Platform, by platform.Author, id ident.Token) error {
+	return ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error { return s.deleteToken(ctx, tx, platformID, by, id) })
 }
 
-func deleteToken(ctx context.Context, tx Tx, platformID ident.Platform, id ident.Token) error {
+func (s *Service) deleteToken(ctx context.Context, tx Tx, platformID ident.Platform, by platform.Author, id ident.Token) error {
 	tokens, err := tx.LockTokens(ctx, platformID)
 	if err != nil {
 		return err
@@ -119,5 +122,20 @@ func deleteToken(ctx context.Context, tx Tx, platformID ident.Platform, id ident
 	if err := platform.CheckRevocable(tokens, id); err != nil {
 		return err
 	}
-	return tx.DeleteToken(ctx, platformID, id)
+	if err := tx.DeleteToken(ctx, platformID, id); err != nil {
+		return err
+	}
+	i := slices.IndexFunc(tokens, func(t platform.Token) bool { return t.ID == id })
+	return s.recordToken(ctx, tx, by, platform.OperatorDeletedToken, tokens[i])
+}
+
+// recordToken records that a token was created or deleted, with what it may do.
+func (s *Service) recordToken(ctx context.Context, tx Tx, by platform.Author, kind platform.OperatorActionKind, t platform.Token) error {
+	before, after := platform.Token{}, t
+	if kind == platform.OperatorDeletedToken {
+		before, after = after, before
+	}
+	now := s.Clock.Now()
+	return tx.RecordOperatorAction(ctx, platform.OperatorAction{ID: s.IDs.New(now), Platform: t.Platform, Kind: kind, Subject: t.ID.UUID(),
+		Actor: by.Name(), Person: by.Person, At: now, Changes: platform.ChangedToken(before, after)})
 }

@@ -3,8 +3,6 @@ package platforms
 import (
 	"context"
 
-	"github.com/google/uuid"
-
 	"causeway/core/ident"
 	"causeway/core/person"
 	"causeway/core/platform"
@@ -23,23 +21,13 @@ func (s *Service) CreateTokenBy(ctx context.Context, p ident.Platform, by person
 		if err := tx.CreateToken(ctx, issued.Token); err != nil {
 			return err
 		}
-		return s.recordBy(ctx, tx, p, by, platform.OperatorCreatedToken, issued.Token.ID.UUID())
+		return s.recordToken(ctx, tx, authorOf(by), platform.OperatorCreatedToken, issued.Token)
 	})
 }
 
-// DeleteTokenBy is DeleteToken as a person who works in the console, and records it.
+// DeleteTokenBy is DeleteToken as a person who works in the console.
 func (s *Service) DeleteTokenBy(ctx context.Context, p ident.Platform, by person.Person, id ident.Token) error {
-	return ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
-		if err := deleteToken(ctx, tx, p, id); err != nil {
-			return err
-		}
-		return s.recordBy(ctx, tx, p, by, platform.OperatorDeletedToken, id.UUID())
-	})
+	return s.DeleteToken(ctx, p, authorOf(by), id)
 }
 
-func (s *Service) recordBy(ctx context.Context, tx Tx, p ident.Platform, by person.Person, kind platform.OperatorActionKind,
-	subject uuid.UUID) error {
-	now := s.Clock.Now()
-	return tx.RecordOperatorAction(ctx, platform.OperatorAction{ID: s.IDs.New(now), Platform: p, Kind: kind, Subject: subject, Actor: by.Email,
-		At: now})
-}
+func authorOf(p person.Person) platform.Author { return platform.Author{Actor: p.Email, Person: p.ID} }

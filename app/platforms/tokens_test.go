@@ -20,7 +20,7 @@ func TestService_TokenSecretIsReturnedOnce(t *testing.T) {
 	request := apptest.IdempotentRequest(env.admin, "key",
 		func(result any) string { sent = "secret:" + result.(platforms.IssuedToken).Secret; return sent })
 
-	issued, err := env.platforms.CreateToken(t.Context(), env.admin.Platform, env.admin.Token, request, "web",
+	issued, err := env.platforms.CreateToken(t.Context(), env.admin.Platform, env.admin.Author(), request, "web",
 		[]platform.Permission{platform.View})
 	if err != nil || len(issued.Secret) != 64 {
 		t.Fatalf("issued %+v, %v", issued, err)
@@ -57,7 +57,7 @@ func TestService_DeleteToken(t *testing.T) {
 	// token with MANAGE cannot be deleted.
 	env := newEnv(t)
 	authenticator, other := platforms.NewAuthenticator(env.Store), platforms.NewAuthenticator(env.Store)
-	second, err := env.platforms.CreateToken(t.Context(), env.admin.Platform, env.admin.Token, nil, "second",
+	second, err := env.platforms.CreateToken(t.Context(), env.admin.Platform, env.admin.Author(), nil, "second",
 		[]platform.Permission{platform.Manage})
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +68,7 @@ func TestService_DeleteToken(t *testing.T) {
 		}
 	}
 
-	if err := env.platforms.DeleteToken(t.Context(), env.created.Platform.ID, second.Token.ID); err != nil {
+	if err := env.platforms.DeleteToken(t.Context(), env.created.Platform.ID, platform.Service, second.Token.ID); err != nil {
 		t.Errorf("deleting itself: %v", err)
 	}
 	for _, process := range []*platforms.Authenticator{authenticator, other} {
@@ -76,7 +76,7 @@ func TestService_DeleteToken(t *testing.T) {
 			t.Errorf("the deleted token: %v", err)
 		}
 	}
-	if err := env.platforms.DeleteToken(t.Context(), env.admin.Platform, env.admin.Token); !fault.Is(err, fault.Conflict) {
+	if err := env.platforms.DeleteToken(t.Context(), env.admin.Platform, platform.Service, env.admin.Token); !fault.Is(err, fault.Conflict) {
 		t.Errorf("the last token with MANAGE: %v", err)
 	}
 	if _, err := authenticator.Authenticate(t.Context(), env.created.Token.ClientID, env.created.Secret); err != nil {
@@ -93,7 +93,7 @@ func TestService_TokensOfOtherPlatformAreNotFound(t *testing.T) {
 	if _, err := env.platforms.Token(t.Context(), other.Platform, env.admin.Token); !fault.Is(err, fault.TokenNotFound) {
 		t.Errorf("read: %v", err)
 	}
-	if err := env.platforms.DeleteToken(t.Context(), other.Platform, env.admin.Token); !fault.Is(err, fault.TokenNotFound) {
+	if err := env.platforms.DeleteToken(t.Context(), other.Platform, platform.Service, env.admin.Token); !fault.Is(err, fault.TokenNotFound) {
 		t.Errorf("deleted: %v", err)
 	}
 	page, err := env.platforms.Tokens(t.Context(), other.Platform, ports.TokenFilter{Paging: ports.Paging{Limit: 10}})

@@ -12,9 +12,11 @@ import (
 
 	"causeway/core/books"
 	"causeway/core/corridor"
+	"causeway/core/diff"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/platform"
 	"causeway/core/proposal"
 	"causeway/ports"
 )
@@ -116,9 +118,32 @@ func (s *Service) change(ctx context.Context, by Author, in CorridorInput, bad [
 		if change.NeedsFourEyes(fourEyes) {
 			return s.propose(ctx, tx, by, change, before, after, &result)
 		}
-		return tx.SaveOverride(ctx, newOverride(key, after), ports.CorridorAuthor{By: by.Actor, Person: by.Person, Note: by.Note})
+		if err := tx.SaveOverride(ctx, newOverride(key, after), ports.CorridorAuthor{By: by.Actor, Person: by.Person,
+			Note: by.Note}); err != nil || by.Actor == "" { // then the history names the login of the database
+			return err
+		}
+		return s.record(ctx, tx, platform.Author{Actor: by.Actor, Person: by.Person}, key, change.Reset, before, after)
 	})
 	return result, err
+}
+
+// record records who has changed a corridor, or has approved that, with the terms before and after.
+func (s *Service) record(ctx context.Context, tx Tx, by platform.Author, key ports.CorridorKey, isReset bool, before,
+	after corridor.Pricing) error {
+	now := s.Clock.Now()
+	of := func(p corridor.Pricing) diff.Values { return p.TermsFor(key.Platform).Format().Values(key.From) }
+	a := actionOn(key, isReset)
+	a.ID, a.At, a.Actor, a.Person, a.Changes = s.IDs.New(now), now, by.Actor, by.Person, diff.Between(of(before), of(after))
+	return tx.RecordOperatorAction(ctx, a)
+}
+
+// actionOn is the action of who changes a corridor.
+func actionOn(key ports.CorridorKey, isReset bool) platform.OperatorAction {
+	a := platform.OperatorAction{Platform: key.Platform, Kind: platform.OperatorSetCorridor, Name: string(key.From) + " to " + string(key.To)}
+	if isReset {
+		a.Kind = platform.OperatorResetCorridor
+	}
+	return a
 }
 
 func newChangeResult(key ports.CorridorKey, before, after corridor.Pricing) ChangeResult {

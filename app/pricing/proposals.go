@@ -94,13 +94,13 @@ func (s *Service) Approve(ctx context.Context, by platform.Author, id ident.Prop
 	run := func(ctx context.Context, work func(context.Context, Tx, func(proposal.Proposal) (proposal.Proposal, error)) error) error {
 		return ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 			return work(ctx, tx, func(p proposal.Proposal) (_ proposal.Proposal, err error) {
-				result, err = approve(ctx, tx, p)
+				result, err = s.approve(ctx, tx, p)
 				return p, err
 			})
 		})
 	}
 	prepare := func(context.Context, proposal.Proposal) (foureyes.CarryOut[Tx], error) { return run, nil }
-	approved, err := s.decisions().Approve(ctx, decision(by, id), prepare)
+	approved, err := s.decisions().Approve(ports.ForAllPlatforms(ctx), decision(by, id), prepare)
 	result.Proposal = &approved.Proposal
 	return result, err
 }
@@ -115,7 +115,7 @@ func decision(by platform.Author, id ident.Proposal) foureyes.Decision[Tx] {
 }
 
 // approve makes the change of an approved proposal.
-func approve(ctx context.Context, tx Tx, p proposal.Proposal) (ChangeResult, error) {
+func (s *Service) approve(ctx context.Context, tx Tx, p proposal.Proposal) (ChangeResult, error) {
 	r, err := foureyes.ParseRequest[request](p.Request)
 	if err != nil {
 		return ChangeResult{}, err
@@ -139,8 +139,11 @@ func approve(ctx context.Context, tx Tx, p proposal.Proposal) (ChangeResult, err
 	}
 	result := newChangeResult(key, before, after)
 	result.ChangedFields = r.Before.state().ChangedFields(after.StateFor(p.Platform))
-	return result, tx.SaveOverride(ctx, newOverride(key, after), ports.CorridorAuthor{By: p.By.Actor, Person: p.ByPerson, Note: r.Note,
-		Approval: platform.Approval{Proposal: p.ID, By: p.DecidedBy}})
+	if err := tx.SaveOverride(ctx, newOverride(key, after), ports.CorridorAuthor{By: p.By.Actor, Person: p.ByPerson, Note: r.Note,
+		Approval: platform.Approval{Proposal: p.ID, By: p.DecidedBy}}); err != nil {
+		return result, err
+	}
+	return result, s.record(ctx, tx, platform.Author{Actor: p.DecidedBy.Actor, Person: p.DecidedByPerson}, key, change.Reset, before, after)
 }
 
 // change returns the proposed change, of a platform or of all.
@@ -171,8 +174,10 @@ type Proposal struct {
 	Reason string
 }
 
-// IsReset reports whether the change resets the corridor to its defaults.
-func (p Proposal) IsReset() bool { return p.Operation == operationReset }
+// Action is the action of who approves the change.
+func (p Proposal) Action() platform.OperatorAction {
+	return actionOn(p.Key, p.Operation == operationReset)
+}
 
 // Proposal returns a proposal, or NOT_FOUND.
 func (s *Service) Proposal(ctx context.Context, id ident.Proposal) (Proposal, error) {

@@ -156,9 +156,10 @@ func TestService_ApproveByAnotherOperatorOnce(t *testing.T) {
 		changes[0].Approval != (platform.Approval{Proposal: id, By: platform.Author{Actor: ben.Actor}}) {
 		t.Errorf("the history is %+v", changes)
 	}
+	env.WantChanges(platform.OperatorSetCorridor, ben.Actor+": Fixed fee 0.50 USD → 0.30 USD")
 	stored, err := env.pricing.Proposal(t.Context(), id)
 	if err != nil || stored.Status != proposal.Executed || stored.DecidedBy.Actor != ben.Actor || stored.Key.Platform != env.Platform.ID ||
-		stored.Key.To != "BTC" || stored.IsReset() {
+		stored.Key.To != "BTC" || stored.Action().Kind != platform.OperatorSetCorridor {
 		t.Errorf("stored %+v, %v", stored, err)
 	}
 }

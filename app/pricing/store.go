@@ -33,4 +33,5 @@ type Tx interface {
 	FourEyesPlatforms(ctx context.Context, a books.Action) ([]ident.Platform, error)
 	// SaveOverride replaces an override, and stores who did so in the history. An empty override is deleted.
 	SaveOverride(ctx context.Context, o ports.CorridorOverride, by ports.CorridorAuthor) error
+	RecordOperatorAction(ctx context.Context, a platform.OperatorAction) error
 }

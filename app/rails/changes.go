@@ -10,6 +10,7 @@ import (
 
 	"causeway/app/internal/foureyes"
 	"causeway/core/books"
+	"causeway/core/diff"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -50,10 +51,24 @@ type plan struct {
 	jobs    []ports.Job     // of version, if payments can take it from now on
 	seen    []ports.RailConnectionVersion
 	balance *ports.OpeningBalance // instead of version
+	changes []diff.Field          // what its record has
+	// action is recorded of who makes the change, or approves it.
+	action platform.OperatorAction
 }
+
+// kinds are what is recorded of a change.
+var kinds = map[string]platform.OperatorActionKind{operationSet: platform.OperatorSetConnection,
+	operationRetire: platform.OperatorRetiredConnection, operationDelete: platform.OperatorDeletedConnection,
+	operationBalance: platform.OperatorSetBalance}
 
 // save makes the change, alone or by a proposal.
 func (p plan) save(ctx context.Context, tx ConnectionsTx, by platform.Approval) error {
+	if !by.IsZero() {
+		p.action.Actor, p.action.Person = by.By.Actor, by.By.Person
+	}
+	if err := tx.RecordOperatorAction(ctx, p.action); err != nil {
+		return err
+	}
 	if p.balance != nil {
 		b := *p.balance
 		b.Approval = by
@@ -67,8 +82,19 @@ func (p plan) save(ctx context.Context, tx ConnectionsTx, by platform.Approval) 
 	return tx.AddJobs(ctx, p.jobs)
 }
 
-// plan checks a change by an author and prepares it.
+// plan checks a change by an author and prepares it, with its record.
 func (s *Service) plan(ctx context.Context, operation string, c change, by Author) (plan, error) {
+	p, err := s.planOf(ctx, operation, c, by)
+	if err != nil {
+		return p, err
+	}
+	now := s.Clock.Now()
+	p.action = platform.OperatorAction{ID: s.IDs.New(now), Kind: kinds[operation], Name: c.Connection, Actor: by.Actor, Person: by.Person,
+		At: now, Changes: p.changes}
+	return p, nil
+}
+
+func (s *Service) planOf(ctx context.Context, operation string, c change, by Author) (plan, error) {
 	switch operation {
 	case operationSet:
 		return s.planVersion(ctx, c, by)
@@ -231,6 +257,11 @@ func (s *Service) Proposals(ctx context.Context, f ports.ProposalFilter) (found 
 	return found, err
 }
 
+// Action is the action of who approves the change.
+func (p Proposal) Action() platform.OperatorAction {
+	return platform.OperatorAction{Kind: kinds[p.Operation], Name: p.Connection}
+}
+
 func newProposal(p proposal.Stated) (Proposal, error) {
 	var c change // also of a later version
 	if err := json.Unmarshal(p.Request, &c); err != nil {
@@ -265,5 +296,6 @@ func (s *Service) planBalance(ctx context.Context, c change, by Author) (plan, e
 	}
 	return plan{after: v.Latest, serves: []rail.Connection{v.Connection}, balance: &ports.OpeningBalance{Connection: c.Connection,
 		Amount: money.Amount{Minor: c.Amount, Currency: c.Currency}, At: c.At, Actor: by.Actor,
-		Person: by.Person, Note: by.Note}}, nil
+		Person: by.Person, Note: by.Note}, changes: diff.Between(nil, diff.Values{
+		"balance": money.Amount{Minor: c.Amount, Currency: c.Currency}.String()})}, nil
 }

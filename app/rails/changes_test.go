@@ -90,6 +90,12 @@ func TestChanges_EachNeedsASecondPerson(t *testing.T) {
 	if found := audittest.Check(t, e.Env).Findings; len(found) != 0 {
 		t.Errorf("findings %v", found)
 	}
+	e.WantChanges(platform.OperatorRetiredConnection, e.finance.Actor+": state open → retired")
+	e.WantChanges(platform.OperatorSetBalance, e.finance.Actor+": balance  → 0.00 EUR")
+	if set := e.QueryStrings(`SELECT actor || ' ' || jsonb_path_exists(changes, '$[*] ? (@.field == "adapter" && @.after == "BANK_FILE")')
+		FROM operator_actions WHERE action = 'SET_CONNECTION' AND subject = 'bank-eur'`); len(set) != 1 || set[0] != e.finance.Actor+" true" {
+		t.Errorf("recorded %q", set)
+	}
 
 	if err := e.Exec("ALTER TABLE rail_connections DISABLE TRIGGER USER",
 		"UPDATE rail_connections SET approver = 'mallory' WHERE version = 1"); err != nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"causeway/core/diff"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/platform"
@@ -68,6 +69,9 @@ func (s *Service) planVersion(ctx context.Context, of change, by Author) (p plan
 		p.after = history[n-1].Version
 		p.serves = append(p.serves, history[n-1].Connection)
 	}
+	if p.changes, err = changesOf(history, c); err != nil {
+		return p, err
+	}
 	c.Version, c.SetAt = p.after+1, s.Clock.Now()
 	adapter, err := s.open(&c)
 	if err != nil {
@@ -100,6 +104,29 @@ func (s *Service) planVersion(ctx context.Context, of change, by Author) (p plan
 	p.test, p.version = test, &ports.RailConnectionVersion{Connection: c, Latest: c.Version, By: by.Actor, Person: by.Person, Note: by.Note}
 	p.version.Untested = test == nil
 	return p, nil
+}
+
+// changesOf returns what a version changes of the latest one, if there is one.
+func changesOf(history []ports.RailConnectionVersion, c rail.Connection) ([]diff.Field, error) {
+	var before []byte
+	if n := len(history); n > 0 && !history[n-1].Deleted {
+		var err error
+		if before, err = File(history[n-1].Connection); err != nil {
+			return nil, err
+		}
+	}
+	after, err := File(c)
+	return diff.Between(diff.Of(before), diff.Of(after)), err
+}
+
+func stateOf(v ports.RailConnectionVersion) string {
+	switch {
+	case v.Deleted:
+		return "deleted"
+	case v.Retired:
+		return "retired"
+	}
+	return "open"
 }
 
 func findConnection(versions []ports.RailConnectionVersion, name string) (ports.RailConnectionVersion, bool) {
@@ -282,10 +309,12 @@ func (s *Service) planEnd(ctx context.Context, of change, by Author,
 	if !known {
 		return p, noConnection(of.Connection)
 	}
+	before := v
 	if err := change(ctx, &v); err != nil {
 		return p, err
 	}
 	p.after, p.serves = v.Latest, []rail.Connection{v.Connection}
+	p.changes = diff.Between(diff.Values{"state": stateOf(before)}, diff.Values{"state": stateOf(v)})
 	v.Version = v.Latest + 1
 	v.Latest, v.SetAt, v.By, v.Person, v.Note = v.Version, s.Clock.Now(), by.Actor, by.Person, by.Note
 	p.version = &v

@@ -73,6 +73,7 @@ type ConnectionsTx interface {
 	// with its number, or if the connections in force are no longer those that the caller has seen.
 	SaveRailConnection(ctx context.Context, v ports.RailConnectionVersion, test *ports.RailTest, seen []ports.RailConnectionVersion) error
 	SaveOpeningBalance(ctx context.Context, b ports.OpeningBalance) error
+	RecordOperatorAction(ctx context.Context, a platform.OperatorAction) error
 	AddJobs(ctx context.Context, jobs []ports.Job) error
 }
 

@@ -53,7 +53,7 @@ func benchmarkRun(b *testing.B, signatures platform.WebhookSignatures) {
 	env := newTestEnv(b)
 	endpoint := "http://" + startReceiverProcess(b) + "/"
 	p := env.NewPlatform(func(p *platform.Platform) { p.WebhookEndpoint, p.WebhookSignatures = endpoint, signatures }).ID
-	if _, err := env.newSecretService().CreateSecret(b.Context(), p, nil, 0); err != nil {
+	if _, err := env.newSecretService().CreateSecret(b.Context(), p, platform.Service, nil, 0); err != nil {
 		b.Fatal(err)
 	}
 	counter := &deliveryCounter{done: make(chan struct{}), wanted: int64(b.N)}

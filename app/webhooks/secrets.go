@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"causeway/core/diff"
 	"causeway/core/ident"
 	"causeway/core/platform"
 	"causeway/ports"
@@ -20,7 +21,7 @@ type IssuedSecret struct {
 // CreateSecret creates a secret with which the platform verifies webhooks. The current one remains
 // valid for the overlap. The text is in the first response only: the response that is stored for a
 // repeated request does not contain it. Faults: INVALID_INPUT, and CONFLICT if two are valid.
-func (s *Service) CreateSecret(ctx context.Context, p ident.Platform, request *ports.IdempotentRequest,
+func (s *Service) CreateSecret(ctx context.Context, p ident.Platform, by platform.Author, request *ports.IdempotentRequest,
 	overlap time.Duration) (IssuedSecret, error) {
 	var created platform.WebhookSecret
 	var text string
@@ -42,6 +43,9 @@ func (s *Service) CreateSecret(ctx context.Context, p ident.Platform, request *p
 		created = valid[0]
 		stored = append(stored, ports.SealedWebhookSecret{WebhookSecret: created, Sealed: sealed})
 		if err := tx.ReplaceWebhookSecrets(ctx, p, withSealed(valid, stored)); err != nil {
+			return err
+		}
+		if err := s.record(ctx, tx, p, by, platform.CreatedWebhookSecret, id); err != nil {
 			return err
 		}
 		return tx.SaveResponse(ctx, request, IssuedSecret{WebhookSecret: created}, nil)
@@ -70,7 +74,7 @@ func (s *Service) Secrets(ctx context.Context, p ident.Platform) ([]IssuedSecret
 }
 
 // DeleteSecret ends a secret at once. The fault is NOT_FOUND.
-func (s *Service) DeleteSecret(ctx context.Context, p ident.Platform, id ident.WebhookSecret) error {
+func (s *Service) DeleteSecret(ctx context.Context, p ident.Platform, by platform.Author, id ident.WebhookSecret) error {
 	return ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		stored, err := tx.LockWebhookSecrets(ctx, p)
 		if err != nil {
@@ -80,8 +84,19 @@ func (s *Service) DeleteSecret(ctx context.Context, p ident.Platform, id ident.W
 		if err != nil {
 			return err
 		}
-		return tx.ReplaceWebhookSecrets(ctx, p, withSealed(valid, stored))
+		if err := tx.ReplaceWebhookSecrets(ctx, p, withSealed(valid, stored)); err != nil {
+			return err
+		}
+		return s.record(ctx, tx, p, by, platform.DeletedWebhookSecret, id)
 	})
+}
+
+// record records that a secret was created or deleted, and nothing of the secret itself.
+func (s *Service) record(ctx context.Context, tx Tx, p ident.Platform, by platform.Author, kind platform.OperatorActionKind,
+	id ident.WebhookSecret) error {
+	now := s.Clock.Now()
+	return tx.RecordOperatorAction(ctx, platform.OperatorAction{ID: s.IDs.New(now), Platform: p, Kind: kind, Subject: id.UUID(),
+		Name: id.String(), Actor: by.Name(), Person: by.Person, At: now, Changes: []diff.Field{{Name: "secret", Hidden: true}}})
 }
 
 func unsealed(stored []ports.SealedWebhookSecret) []platform.WebhookSecret {

@@ -31,7 +31,7 @@ func TestService_WebhookSecretIsReturnedOnce(t *testing.T) {
 	request := apptest.IdempotentRequest(platform.Principal{Platform: p}, "key",
 		func(result any) string { sent = "secret:" + result.(webhooks.IssuedSecret).Text; return sent })
 
-	issued, err := service.CreateSecret(t.Context(), p, request, time.Hour)
+	issued, err := service.CreateSecret(t.Context(), p, platform.Service, request, time.Hour)
 	if err != nil || !strings.HasPrefix(issued.Text, "whsec_") || len(issued.Text) != len("whsec_")+44 {
 		t.Fatalf("issued %+v, %v", issued, err)
 	}
@@ -46,7 +46,8 @@ func TestService_WebhookSecretIsReturnedOnce(t *testing.T) {
 	if listed, err := service.Secrets(t.Context(), p); err != nil || len(listed) != 1 || listed[0].Text != "" || listed[0].ID != issued.ID {
 		t.Errorf("listed %+v, %v", listed, err)
 	}
-	for _, query := range []string{`SELECT s::text FROM webhook_secrets s`, `SELECT encode(encrypted_secret, 'base64') FROM webhook_secrets`,
+	env.WantChanges(platform.CreatedWebhookSecret, "(service): secret changed")
+	for _, query := range []string{`SELECT s::text FROM webhook_secrets s`, `SELECT a::text FROM operator_actions a`, `SELECT encode(encrypted_secret, 'base64') FROM webhook_secrets`,
 		`SELECT encode(body, 'escape') FROM idempotency_keys`} {
 		for _, row := range env.QueryStrings(query) {
 			if strings.Contains(row, strings.TrimPrefix(issued.Text, "whsec_")[:20]) {
@@ -67,7 +68,7 @@ func TestService_ConcurrentSecretsAreBounded(t *testing.T) {
 	var callers sync.WaitGroup
 	for range 6 {
 		callers.Go(func() {
-			_, err := service.CreateSecret(t.Context(), p, nil, time.Hour)
+			_, err := service.CreateSecret(t.Context(), p, platform.Service, nil, time.Hour)
 			mu.Lock()
 			defer mu.Unlock()
 			if err == nil {
@@ -83,7 +84,7 @@ func TestService_ConcurrentSecretsAreBounded(t *testing.T) {
 	if err != nil || created != 2 || len(listed) != 2 || !listed[0].ValidUntil.IsZero() || listed[1].ValidUntil.IsZero() {
 		t.Errorf("%d created, listed %+v, %v", created, listed, err)
 	}
-	if _, err := service.CreateSecret(t.Context(), ident.Platform{}, nil, 0); !fault.Is(err, fault.NotFound) {
+	if _, err := service.CreateSecret(t.Context(), ident.Platform{}, platform.Service, nil, 0); !fault.Is(err, fault.NotFound) {
 		t.Errorf("an unknown platform: %v", err)
 	}
 }
@@ -111,12 +112,12 @@ func TestService_SecretSignsAtOnce(t *testing.T) {
 	}
 
 	before := send(0)
-	issued, err := secrets.CreateSecret(t.Context(), p, nil, time.Hour)
+	issued, err := secrets.CreateSecret(t.Context(), p, platform.Service, nil, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
 	with := send(1)
-	if err := secrets.DeleteSecret(t.Context(), p, issued.ID); err != nil {
+	if err := secrets.DeleteSecret(t.Context(), p, platform.Service, issued.ID); err != nil {
 		t.Fatal(err)
 	}
 	after := send(2)

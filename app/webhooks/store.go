@@ -30,6 +30,7 @@ type Tx interface {
 	LockWebhookSecrets(ctx context.Context, p ident.Platform) ([]ports.SealedWebhookSecret, error)
 	// ReplaceWebhookSecrets stores the given secrets instead of all others of the platform.
 	ReplaceWebhookSecrets(ctx context.Context, p ident.Platform, secrets []ports.SealedWebhookSecret) error
+	RecordOperatorAction(ctx context.Context, a platform.OperatorAction) error
 }
 
 // WebhookLog reads the events of a platform with their deliveries, and requeues events.

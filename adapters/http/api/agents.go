@@ -24,9 +24,9 @@ type Agents interface {
 	Self(ctx context.Context, caller platform.Principal) (agent.WithUsage, error)
 	List(ctx context.Context, p ident.Platform, f ports.AgentFilter) (ports.Page[agent.WithUsage], error)
 	Get(ctx context.Context, p ident.Platform, id ident.Agent) (agent.WithUsage, error)
-	Update(ctx context.Context, p ident.Platform, id ident.Agent, change agent.Change) (agent.WithUsage, error)
-	UpdatePolicy(ctx context.Context, p ident.Platform, id ident.Agent, change agent.PolicyChange) (agent.WithUsage, error)
-	Delete(ctx context.Context, p ident.Platform, id ident.Agent) error
+	Update(ctx context.Context, p ident.Platform, by platform.Author, id ident.Agent, change agent.Change) (agent.WithUsage, error)
+	UpdatePolicy(ctx context.Context, p ident.Platform, by platform.Author, id ident.Agent, change agent.PolicyChange) (agent.WithUsage, error)
+	Delete(ctx context.Context, p ident.Platform, by platform.Author, id ident.Agent) error
 	IssueCode(ctx context.Context, p ident.Platform, idempotent *ports.IdempotentRequest, id ident.Agent) (agents.IssuedCode, error)
 	CodeStatus(ctx context.Context, p ident.Platform, code string) (agents.IssuedCode, error)
 	Redeem(ctx context.Context, code string) (agents.Paired, error)
@@ -188,7 +188,7 @@ func registerAgents(a *httpapi.API, service Agents) {
 		Description:  "Send `name`, `isPaused` or both. A pause is effective at once: the agent can start nothing until it is resumed.",
 		Errors:       []fault.Code{fault.AgentNotFound},
 	}, func(ctx context.Context, call httpapi.Call, in *updateInput) (agent.WithUsage, error) {
-		return service.Update(ctx, call.Principal.Platform, in.AgentID.Value, in.Body.change())
+		return service.Update(ctx, call.Principal.Platform, call.Author(), in.AgentID.Value, in.Body.change())
 	}, renderAgent)
 
 	type policyInput struct {
@@ -203,7 +203,7 @@ func registerAgents(a *httpapi.API, service Agents) {
 			"After a change of the currency of the spending limits, the limits are amounts of the new currency: send new ones with it.",
 		Errors: []fault.Code{fault.AgentNotFound},
 	}, func(ctx context.Context, call httpapi.Call, in *policyInput) (agent.WithUsage, error) {
-		return service.UpdatePolicy(ctx, call.Principal.Platform, in.AgentID.Value, in.Body.change())
+		return service.UpdatePolicy(ctx, call.Principal.Platform, call.Author(), in.AgentID.Value, in.Body.change())
 	}, renderAgent)
 
 	httpapi.Delete(a, httpapi.Operation{
@@ -211,7 +211,7 @@ func registerAgents(a *httpapi.API, service Agents) {
 		Description: "The access token of the program and the device codes stop working at once. Deleting a customer deletes its agents.",
 		Errors:      []fault.Code{fault.AgentNotFound},
 	}, func(ctx context.Context, call httpapi.Call, in *agentParams) (struct{}, error) {
-		return struct{}{}, service.Delete(ctx, call.Principal.Platform, in.AgentID.Value)
+		return struct{}{}, service.Delete(ctx, call.Principal.Platform, call.Author(), in.AgentID.Value)
 	}, renderNoBody)
 
 	registerDeviceCodes(a, service)

@@ -19,13 +19,13 @@ import (
 // Platforms holds the use cases of the configuration and token operations.
 type Platforms interface {
 	Settings(ctx context.Context, platformID ident.Platform) (platform.Platform, error)
-	UpdateSettings(ctx context.Context, platformID ident.Platform, change platform.Change) (platform.Platform, error)
+	UpdateSettings(ctx context.Context, platformID ident.Platform, by platform.Author, change platform.Change) (platform.Platform, error)
 
-	CreateToken(ctx context.Context, platformID ident.Platform, by ident.Token, idempotent *ports.IdempotentRequest, name string,
+	CreateToken(ctx context.Context, platformID ident.Platform, by platform.Author, idempotent *ports.IdempotentRequest, name string,
 		permissions []platform.Permission) (platforms.IssuedToken, error)
 	Token(ctx context.Context, platformID ident.Platform, id ident.Token) (platforms.IssuedToken, error)
 	Tokens(ctx context.Context, platformID ident.Platform, f ports.TokenFilter) (ports.Page[platform.Token], error)
-	DeleteToken(ctx context.Context, platformID ident.Platform, id ident.Token) error
+	DeleteToken(ctx context.Context, platformID ident.Platform, by platform.Author, id ident.Token) error
 }
 
 type platformConfigBody struct {
@@ -262,6 +262,6 @@ func registerConfig(a *httpapi.API, service Platforms) {
 			"of its customers gets one shortly after. No two production platforms have the same umaDomain.",
 		Errors: []fault.Code{fault.Conflict},
 	}, func(ctx context.Context, call httpapi.Call, in *updateInput) (platform.Platform, error) {
-		return service.UpdateSettings(ctx, call.Principal.Platform, in.Body.change())
+		return service.UpdateSettings(ctx, call.Principal.Platform, call.Author(), in.Body.change())
 	}, renderPlatformConfig)
 }

@@ -171,7 +171,7 @@ func registerCustomerChanges(a *httpapi.API, service Customers) {
 			return service.CheckUpdate(ctx, call.Principal.Platform, in.CustomerID.Value, in.Body.change())
 		},
 	}, httpapi.Signed(func(ctx context.Context, call httpapi.Call, in *customerUpdateInput) (customer.Customer, *wallet.SignedRequest, error) {
-		return service.Update(ctx, call.Principal.Platform, call.Signed, in.CustomerID.Value, in.Body.change())
+		return service.Update(ctx, call.Principal.Platform, call.Author(), call.Signed, in.CustomerID.Value, in.Body.change())
 	}), renderCustomer)
 
 	httpapi.Delete(a, httpapi.Operation{

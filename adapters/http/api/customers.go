@@ -23,7 +23,7 @@ type Customers interface {
 	Create(ctx context.Context, platformID ident.Platform, idempotent *ports.IdempotentRequest, r customer.Request) (customer.Customer, error)
 	Get(ctx context.Context, platformID ident.Platform, id ident.Customer) (customer.Customer, error)
 	List(ctx context.Context, platformID ident.Platform, f ports.CustomerFilter) (ports.Page[customer.Customer], error)
-	Update(ctx context.Context, platformID ident.Platform, call wallet.Call, id ident.Customer,
+	Update(ctx context.Context, platformID ident.Platform, by platform.Author, call wallet.Call, id ident.Customer,
 		change customer.Change) (customer.Customer, *wallet.SignedRequest, error)
 	CheckUpdate(ctx context.Context, platformID ident.Platform, id ident.Customer, change customer.Change) error
 	Delete(ctx context.Context, platformID ident.Platform, id ident.Customer) (customer.Customer, error)

@@ -170,7 +170,7 @@ func (c *client) withHeader(name, value string) *client {
 func (c *client) withPermissions(permissions ...platform.Permission) *client {
 	c.t.Helper()
 	admin := platform.Principal{Platform: c.tenant.Platform.ID, Permissions: platform.Permissions}
-	issued, err := c.platforms.CreateToken(c.t.Context(), admin.Platform, c.tenant.Token.ID, nil, "some", permissions)
+	issued, err := c.platforms.CreateToken(c.t.Context(), admin.Platform, platform.Author{Token: c.tenant.Token.ID}, nil, "some", permissions)
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -76,7 +76,7 @@ func registerTokens(a *httpapi.API, service Platforms) {
 			"Idempotency-Key returns the token without its secret: " +
 			"if the first response was lost, delete the token and create another.",
 	}, func(ctx context.Context, call httpapi.Call, in *createInput) (platforms.IssuedToken, error) {
-		return service.CreateToken(ctx, call.Principal.Platform, call.Principal.Token, call.IdempotentRequest, in.Body.Name,
+		return service.CreateToken(ctx, call.Principal.Platform, call.Author(), call.IdempotentRequest, in.Body.Name,
 			in.Body.permissions())
 	}, renderToken)
 
@@ -105,7 +105,7 @@ func registerTokens(a *httpapi.API, service Platforms) {
 			"be deleted.",
 		Errors: []fault.Code{fault.TokenNotFound, fault.Conflict},
 	}, func(ctx context.Context, call httpapi.Call, in *getParams) (struct{}, error) {
-		return struct{}{}, service.DeleteToken(ctx, call.Principal.Platform, in.TokenID.Value)
+		return struct{}{}, service.DeleteToken(ctx, call.Principal.Platform, call.Author(), in.TokenID.Value)
 	}, renderNoBody)
 }
 

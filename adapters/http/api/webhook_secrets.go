@@ -14,10 +14,10 @@ import (
 
 // WebhookSecrets holds the use cases of the secrets that sign webhooks.
 type WebhookSecrets interface {
-	CreateSecret(ctx context.Context, p ident.Platform, idempotent *ports.IdempotentRequest,
+	CreateSecret(ctx context.Context, p ident.Platform, by platform.Author, idempotent *ports.IdempotentRequest,
 		overlap time.Duration) (webhooks.IssuedSecret, error)
 	Secrets(ctx context.Context, p ident.Platform) ([]webhooks.IssuedSecret, error)
-	DeleteSecret(ctx context.Context, p ident.Platform, id ident.WebhookSecret) error
+	DeleteSecret(ctx context.Context, p ident.Platform, by platform.Author, id ident.WebhookSecret) error
 }
 
 type webhookSecretBody struct {
@@ -62,7 +62,7 @@ func registerWebhookSecrets(a *httpapi.API, service WebhookSecrets) {
 			"response was lost, delete the new secret and create another.",
 		Errors: []fault.Code{fault.Conflict},
 	}, func(ctx context.Context, call httpapi.Call, in *createInput) (webhooks.IssuedSecret, error) {
-		return service.CreateSecret(ctx, call.Principal.Platform, call.IdempotentRequest, in.Body.overlap())
+		return service.CreateSecret(ctx, call.Principal.Platform, call.Author(), call.IdempotentRequest, in.Body.overlap())
 	}, renderWebhookSecret)
 
 	httpapi.Get(a, httpapi.Operation{
@@ -87,6 +87,6 @@ func registerWebhookSecrets(a *httpapi.API, service WebhookSecrets) {
 		Description: "Ends a secret at once, for example because it became known to others. Webhooks are then signed without it.",
 		Errors:      []fault.Code{fault.NotFound},
 	}, func(ctx context.Context, call httpapi.Call, in *deleteInput) (struct{}, error) {
-		return struct{}{}, service.DeleteSecret(ctx, call.Principal.Platform, in.SecretID.Value)
+		return struct{}{}, service.DeleteSecret(ctx, call.Principal.Platform, call.Author(), in.SecretID.Value)
 	}, renderNoBody)
 }

@@ -20,8 +20,11 @@ type action struct {
 	Fields []field
 	// NeedsCode: it moves money or gives rights, so it takes another code of the second factor.
 	NeedsCode bool
-	// Record is what is recorded of the person before it is done; without a kind nothing is, because the use case does.
+	// Record is what is recorded of the person before it is done; without a kind nothing is, because the use case does. A refusal is
+	// recorded with it.
 	Record platform.OperatorAction
+	// RecordsItself: the use case records what is done, and here only its refusal is.
+	RecordsItself bool
 	// Back is the page of what it is done to.
 	Back string
 	// do does it, and returns the page to go to; Back if that is empty.
@@ -89,26 +92,38 @@ func (c *Console) act(r *request, a action) error {
 			return c.refused(r, a, err)
 		}
 	}
-	if a.Record.Kind != "" {
-		if err := c.People.RecordAction(r.Context(), r.in.Person, a.Record); err != nil {
+	if a.Record.Kind != "" && !a.RecordsItself {
+		recorded, err := c.People.RecordAction(r.Context(), r.in.Person, a.Record)
+		if err != nil {
 			return err
 		}
+		a.Record = recorded
 	}
 	if a.shown != nil {
 		v, err := a.shown(r)
 		if err != nil {
-			return c.refused(r, a, err)
+			return c.notDone(r, a, err)
 		}
 		return c.show(r, v)
 	}
 	to, err := a.do(r)
 	if err != nil {
-		return c.refused(r, a, err)
+		return c.notDone(r, a, err)
 	}
 	if to == "" {
 		to = a.Back
 	}
 	return redirect(r, to)
+}
+
+// notDone records that an action was refused, and shows it with the reason. Whether one that has failed otherwise was done is not known.
+func (c *Console) notDone(r *request, a action, err error) error {
+	if f, ok := fault.As(err); ok && f.Code.Status() < http.StatusInternalServerError && a.Record.Kind != "" {
+		if err := c.People.RecordRefused(r.Context(), r.in.Person, a.Record, string(f.Code)+": "+f.Message); err != nil {
+			return err
+		}
+	}
+	return c.refused(r, a, err)
 }
 
 // refused shows an action with the reason for which it was not done.

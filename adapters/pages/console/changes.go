@@ -3,19 +3,14 @@ package console
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"fmt"
-	"maps"
 	"net/http"
 	"slices"
-	"strconv"
 
 	"causeway/app/pricing"
 	"causeway/app/rails"
-	"causeway/core/corridor"
+	"causeway/core/diff"
 	"causeway/core/fault"
 	"causeway/core/ident"
-	"causeway/core/money"
 	"causeway/core/person"
 	"causeway/core/platform"
 	"causeway/core/proposal"
@@ -45,8 +40,8 @@ type proposedChange struct {
 	of, reason string
 	facts      []fact
 	// before and after are values by their names.
-	before, after map[string]string
-	// record is what is recorded of an approval, unless the change itself is.
+	before, after diff.Values
+	// record is what is recorded of an approval.
 	record platform.OperatorAction
 }
 
@@ -106,33 +101,17 @@ func converted[T, U any](all []T, of func(T) U) (found []U) {
 }
 
 func priceChange(p pricing.Proposal) proposedChange {
-	of, kind := string(p.Key.From)+" to "+string(p.Key.To), platform.OperatorSetCorridor
-	if p.IsReset() {
-		kind = platform.OperatorResetCorridor
-	}
 	whose := "all platforms"
 	if !p.Key.Platform.IsZero() {
 		whose = p.Key.Platform.String()
 	}
-	return proposedChange{Stated: p.Stated, of: of, reason: p.Reason, facts: add(nil, "Price of", whose),
-		before: termsByName(p.Before, p.Key.From), after: termsByName(p.After, p.Key.From),
-		record: platform.OperatorAction{Kind: kind, Platform: p.Key.Platform, Name: of}}
-}
-
-func termsByName(t corridor.OverrideInput, c money.Currency) map[string]string {
-	amount := func(minor string) string {
-		n, err := strconv.ParseInt(minor, 10, 64)
-		if err != nil {
-			return minor
-		}
-		return money.Amount{Minor: n, Currency: c}.String()
-	}
-	return map[string]string{"Fixed fee": amount(t.Fixed), "Fee in percent": t.Percent, "Smallest payment": amount(t.Min),
-		"Largest payment": amount(t.Max), "Rate is locked for": t.Lock}
+	record := p.Action()
+	return proposedChange{Stated: p.Stated, of: record.Name, reason: p.Reason, facts: add(nil, "Price of", whose),
+		before: p.Before.Values(p.Key.From), after: p.After.Values(p.Key.From), record: record}
 }
 
 func connectionChange(p rails.Proposal) proposedChange {
-	c := proposedChange{Stated: p.Stated, of: p.Connection, reason: p.Reason}
+	c := proposedChange{Stated: p.Stated, of: p.Connection, reason: p.Reason, record: p.Action()}
 	if p.Balance.Currency != "" {
 		c.facts = add(nil, "Balance afterwards", p.Balance.String())
 	}
@@ -140,45 +119,20 @@ func connectionChange(p rails.Proposal) proposedChange {
 		c.facts = add(c.facts, "Test", "none: nobody tries the connection before it pays")
 	}
 	if p.After != nil {
-		c.before, c.after = valuesOf(p.Before), valuesOf(p.After)
+		c.before, c.after = diff.Of(p.Before), diff.Of(p.After)
 	}
 	return c
 }
 
-// valuesOf returns the values of a JSON document by their paths, such as settings.url.
-func valuesOf(document []byte) map[string]string {
-	values := map[string]string{}
-	var read func(path string, v any)
-	read = func(path string, v any) {
-		switch v := v.(type) {
-		case map[string]any:
-			for name, value := range v {
-				read(joinedWith(".", path, name), value)
-			}
-		case []any:
-			for i, value := range v {
-				read(fmt.Sprintf("%s[%d]", path, i), value)
-			}
-		default:
-			values[path] = fmt.Sprint(v)
+// changedFields lists fields with their values before and after.
+func changedFields(fields []diff.Field, empty string) *table {
+	t := &table{Label: "What changes", Columns: columns("Value", "Before", "After"), Empty: empty}
+	for _, f := range fields {
+		row := []cell{plain(f.Name), plain(f.Before), plain(f.After)}
+		if f.Hidden {
+			row[1], row[2] = plain("hidden"), plain("hidden")
 		}
-	}
-	var v any
-	if json.Unmarshal(document, &v) == nil {
-		read("", v)
-	}
-	return values
-}
-
-// differences lists the values that differ.
-func differences(before, after map[string]string) *table {
-	t := &table{Label: "What changes", Columns: columns("Value", "Before", "After"), Empty: "No value changes, only where it comes from."}
-	names := maps.Clone(before)
-	maps.Copy(names, after)
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		if before[name] != after[name] {
-			t.Rows = append(t.Rows, []cell{plain(name), plain(before[name]), plain(after[name])})
-		}
+		t.Rows = append(t.Rows, row)
 	}
 	return t
 }
@@ -274,8 +228,8 @@ func (c *Console) showChange(r *request, k changeKind) error {
 		return err
 	}
 	v := view{page: c.page(r, k.word+" "+p.of, "changes"), State: string(p.Status), Facts: p.allFacts()}
-	if p.after != nil && (k.path == "prices" || v.Person.May(person.ApproveBooks, ident.Platform{}) || v.MayViewConnections()) {
-		v.Sections = []section{{Heading: "What changes", Table: differences(p.before, p.after)}}
+	if p.after != nil && (k.path == "prices" || v.mayViewSettings()) {
+		v.Sections = []section{{Heading: "What changes", Table: changedFields(diff.Between(p.before, p.after), "No value changes, only where it comes from.")}}
 	}
 	if p.Status == proposal.Pending && v.Person.May(person.ApproveBooks, ident.Platform{}) {
 		reject := "Reject"
@@ -297,11 +251,11 @@ func (c *Console) decideChange(r *request, k changeKind, approves bool) (action,
 	}
 	by := platform.Author{Actor: r.in.Person.Email, Person: r.in.Person.ID}
 	a := action{Section: "changes", Facts: p.allFacts(), NeedsCode: true, Back: changePath(k, p.ID)}
-	for _, row := range differences(p.before, p.after).Rows {
-		a.Facts = append(a.Facts, fact{Name: row[0].Text, Value: row[1].Text + " → " + row[2].Text})
+	for _, f := range diff.Between(p.before, p.after) {
+		a.Facts = append(a.Facts, fact{Name: f.Name, Value: f.Before + " → " + f.After})
 	}
 	if approves {
-		a.Title, a.Does, a.Record = "Approve", k.approves, p.record
+		a.Title, a.Does, a.Record, a.RecordsItself = "Approve", k.approves, p.record, true
 		a.do = func(r *request) (string, error) { return "", k.approve(c, r, by, p.ID) }
 		return a, nil
 	}

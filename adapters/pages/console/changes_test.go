@@ -125,13 +125,30 @@ func (f fakeConnections) Reject(ctx context.Context, by platform.Author, id iden
 	return proposal.Stated{}, f.read(ctx, "reject connection %s by %s %s: %s", id, by.Actor, by.Person, note)
 }
 
+func TestChanges_RefusedApprovalIsRecordedAsRefused(t *testing.T) {
+	t.Parallel()
+	// An approval that is refused is in the audit as refused, and one that is made is recorded with the change alone.
+	path := root + "/changes/prices/" + proposalID.UUID().String() + "/approve"
+	code := url.Values{"code": {"123456"}}
+	s := newSite(t).fill().as(person.Grant{Role: person.Finance})
+	if s.post(path, code); strings.Contains(strings.Join(s.calls.log, " "), "SET_CORRIDOR") {
+		t.Errorf("approved: %q", s.calls.log)
+	}
+	s.changes.refusal = fault.New(fault.Conflict, "The terms have changed.")
+	got := s.post(path, code)
+	want := newPerson().Email + ": SET_CORRIDOR USD to BTC refused, recorded before false: CONFLICT: The terms have changed."
+	if got.StatusCode != http.StatusConflict || !slices.Contains(s.calls.log, want) {
+		t.Errorf("%d, %q without %q", got.StatusCode, s.calls.log, want)
+	}
+}
+
 func TestChanges_DecidedBySecondPersonWithACode(t *testing.T) {
 	t.Parallel()
 	// A change of a price or a connection is shown as it is and as it would be. The second person decides it with a code, as a person and
 	// with no token; without the code nothing is decided. The one who has proposed it can withdraw it and not approve.
 	by := newPerson()
 	for kind, shows := range map[string][]string{"price": {"0.50 USD", "30.00 USD", "as agreed", "all platforms"},
-		"connection": {"settings.iban", "DE1", "DE2", "rails[1]", "SEPA_INSTANT", "new bank"}} {
+		"connection": {"settings.iban", "DE1", "DE2", "SEPA, SEPA_INSTANT", "new bank"}} {
 		path := root + "/changes/" + kind + "s/" + proposalID.UUID().String()
 		s := newSite(t).fill().as(person.Grant{Role: person.Finance})
 		got := s.get(path)

@@ -348,6 +348,11 @@ func (c *Console) page(r *request, title, section string) page {
 	return p
 }
 
+// mayViewSettings reports whether the person may see the settings of connections: also who approves their changes.
+func (p page) mayViewSettings() bool {
+	return p.Person.May(person.ApproveBooks, ident.Platform{}) || p.MayViewConnections()
+}
+
 // MayViewConnections reports whether the person may see the jobs of the platform.
 func (p page) MayViewConnections() bool { return p.Person.May(person.ViewConnections, p.Platform.ID) }
 

@@ -138,11 +138,16 @@ func (f *fakePeople) List(context.Context) ([]person.Person, error) {
 	return f.everyone, f.call("people")
 }
 
-func (f *fakePeople) RecordAction(_ context.Context, p person.Person, a platform.OperatorAction) error {
+func (f *fakePeople) RecordAction(_ context.Context, p person.Person, a platform.OperatorAction) (platform.OperatorAction, error) {
 	if f.recordErr != nil {
-		return f.recordErr
+		return a, f.recordErr
 	}
-	return f.call("%s: %s %s (%s) of %s", p.Email, a.Kind, a.Name, a.Subject, a.Platform)
+	a.ID = uuid.UUID{15: 1}
+	return a, f.call("%s: %s %s (%s) of %s", p.Email, a.Kind, a.Name, a.Subject, a.Platform)
+}
+
+func (f *fakePeople) RecordRefused(_ context.Context, p person.Person, a platform.OperatorAction, reason string) error {
+	return f.call("%s: %s %s refused, recorded before %t: %s", p.Email, a.Kind, a.Name, a.ID != uuid.Nil, reason)
 }
 
 func (f *fakePeople) RecordViewed(_ context.Context, p person.Person, of ident.Platform, subject uuid.UUID, what string) error {

@@ -50,7 +50,8 @@ type People interface {
 	ApproveSignIn(ctx context.Context, in people.SignedIn, code string) error
 	RefuseSignIn(ctx context.Context, code string) error
 	List(ctx context.Context) ([]person.Person, error)
-	RecordAction(ctx context.Context, p person.Person, a platform.OperatorAction) error
+	RecordAction(ctx context.Context, p person.Person, a platform.OperatorAction) (platform.OperatorAction, error)
+	RecordRefused(ctx context.Context, p person.Person, a platform.OperatorAction, reason string) error
 	RecordViewed(ctx context.Context, p person.Person, of ident.Platform, subject uuid.UUID, what string) error
 }
 

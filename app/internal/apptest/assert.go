@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 
 	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/platform"
 	"causeway/core/transaction"
 	"causeway/ports"
 	"causeway/ports/portstest"
@@ -180,4 +182,15 @@ func (e *Env) connect() *pgx.Conn {
 		e.t.Fatal(err)
 	}
 	return conn
+}
+
+// WantChanges compares what the records of a kind of actions have of the changed fields, in the order of the actions.
+func (e *Env) WantChanges(kind platform.OperatorActionKind, want ...string) {
+	e.t.Helper()
+	got := e.QueryStrings(`SELECT actor || ': ' || coalesce((SELECT string_agg(concat(f ->> 'field', CASE WHEN f ? 'hidden' THEN ' changed'
+			ELSE concat(' ', f ->> 'before', ' → ', f ->> 'after') END), '; ' ORDER BY n)
+		FROM jsonb_array_elements(changes) WITH ORDINALITY AS fields (f, n)), '') FROM operator_actions WHERE action = $1 ORDER BY id`, string(kind))
+	if !slices.Equal(got, want) {
+		e.t.Errorf("%s changed\n%s\nwant\n%s", kind, strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
 }
