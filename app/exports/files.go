@@ -17,6 +17,7 @@ import (
 	"causeway/core/ident"
 	"causeway/core/person"
 	"causeway/core/platform"
+	"causeway/core/transaction"
 	"causeway/ports"
 )
 
@@ -55,6 +56,9 @@ type FileStore interface {
 	LedgerExport(ctx context.Context, p ident.Platform, id uuid.UUID) (export.Export, error)
 	// ExportParts returns the parts of an export in their order.
 	ExportParts(ctx context.Context, p ident.Platform, id uuid.UUID) ([]export.Part, error)
+	// Transactions and Activities are what lists are of.
+	Transactions(ctx context.Context, p ident.Platform, f ports.TransactionFilter) (ports.Page[transaction.Transaction], error)
+	Activities(ctx context.Context, f ports.ActivityFilter) ([]ports.Activity, error)
 }
 
 // Tx are the methods of a unit of work that files use.
@@ -103,14 +107,14 @@ func (f *Files) WriteDue(ctx context.Context) error { return f.workers.RunDue(ct
 // Request has a file written for a person. Faults: FORBIDDEN, those of Export, RATE_LIMITED while too many wait, NOT_IMPLEMENTED if no
 // place for files is configured.
 func (f *Files) Request(ctx context.Context, p ident.Platform, by person.Person, r Request) (export.Export, error) {
-	if err := by.Check(person.View, p); err != nil {
+	if err := by.Check(r.Format.Right(), p); err != nil {
 		return export.Export{}, err
 	}
 	if f.Files == nil {
 		return export.Export{}, fault.New(fault.NotImplemented, "This service writes no files, because its operator has not configured where "+
 			"they are stored (CAUSEWAY_BLOBS). Use `causeway ledger export`.")
 	}
-	document, err := f.document(p, r, nil)
+	document, err := f.fileOf(p, r, nil)
 	if err != nil {
 		return export.Export{}, err
 	}
@@ -162,10 +166,10 @@ func (f *Files) Cancel(ctx context.Context, p ident.Platform, by person.Person, 
 
 // Open returns the file of an export, and records who downloads it. Faults: FORBIDDEN, NOT_FOUND, CONFLICT if it is not complete.
 func (f *Files) Open(ctx context.Context, p ident.Platform, by person.Person, id uuid.UUID) (Document, error) {
-	if err := by.Check(person.View, p); err != nil {
-		return Document{}, err
-	}
 	e, err := f.Store.LedgerExport(ctx, p, id)
+	if err == nil {
+		err = by.Check(Format(e.Format).Right(), p)
+	}
 	if err != nil {
 		return Document{}, err
 	}

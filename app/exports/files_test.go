@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/app/exports"
+	"causeway/app/internal/apptest"
 	"causeway/core/export"
 	"causeway/core/fault"
 	"causeway/core/person"
@@ -93,6 +94,52 @@ func (e *fileEnv) storedParts() int { return len(e.QueryStrings(`SELECT id::text
 func (e *fileEnv) unused() int {
 	e.t.Helper()
 	return len(e.stored.Names()) - e.storedParts()
+}
+
+func TestFiles_ListsOfATime(t *testing.T) {
+	t.Parallel()
+	// The audit and the payments of a time are written as the lines that their pages download, of any number. Only who sees the audit asks
+	// for that of it, and opens it; neither is of one account.
+	e := newFileEnv(t)
+	viewer := e.NewPerson(person.Viewer)
+	_, err := e.Request(t.Context(), e.platform, viewer, exports.Request{Format: exports.AuditList})
+	apptest.WantFault(t, "the audit for a viewer", err, fault.Forbidden)
+	_, err = e.Request(t.Context(), e.platform, e.ana, exports.Request{Format: exports.PaymentList,
+		LedgerFilter: ports.LedgerFilter{Path: "rails/ACH", Currency: "USD"}})
+	apptest.WantFault(t, "payments of an account", err, fault.InvalidInput, "account", "currency")
+
+	audit, payments := e.request(exports.Request{Format: exports.AuditList}), e.request(exports.Request{Format: exports.PaymentList})
+	for range 3 { // one of a platform at a time
+		e.writeDue(e.Files)
+		e.Clock.Advance(time.Minute)
+	}
+
+	_, err = e.Open(t.Context(), e.platform, viewer, audit.ID)
+	apptest.WantFault(t, "the file of the audit for a viewer", err, fault.Forbidden)
+	for name, c := range map[string]struct {
+		asked export.Export
+		by    person.Person
+		first string
+		lines int
+		has   string
+	}{
+		"audit": {audit, e.ana, strings.Join(exports.ActivityColumns, ","), 3, "REQUEST_EXPORT"},
+		"payments": {payments, viewer, strings.Join(exports.PaymentColumns, ","),
+			1 + len(e.QueryStrings(`SELECT id::text FROM transactions WHERE platform_id = $1`, e.platform.UUID())), "created_at_utc"},
+	} {
+		document, err := e.Open(t.Context(), e.platform, c.by, c.asked.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if err := document.Write(t.Context(), &out); err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+		if lines[0] != c.first || len(lines) != c.lines || !strings.Contains(out.String(), c.has) || document.Name != name+".csv" {
+			t.Errorf("%s: %s: %q", name, document.Name, lines)
+		}
+	}
 }
 
 func TestFiles_SameBytesAsTheExport(t *testing.T) {

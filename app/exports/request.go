@@ -2,6 +2,7 @@ package exports
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,6 +36,18 @@ func (r Request) check(now time.Time) (bad []fault.Field) {
 	case r.Format == Camt053 && !camt053.Supports(r.Currency):
 		refuse("currency", "must be an ISO 4217 currency for camt053; use another format for %s", r.Currency)
 	}
+	return bad
+}
+
+// checkList returns everything that is wrong with a request for a list.
+func (r Request) checkList(now time.Time) []fault.Field {
+	bad := checkInterval(r.Interval, now)
+	for field, value := range map[string]string{"account": r.Path, "currency": string(r.Currency)} {
+		if value != "" {
+			bad = append(bad, fault.Field{Field: field, Message: "must be empty: a list of " + string(r.Format) + " has all"})
+		}
+	}
+	slices.SortFunc(bad, func(a, b fault.Field) int { return strings.Compare(a.Field, b.Field) })
 	return bad
 }
 

@@ -144,7 +144,7 @@ func (r *fileRun) progress() export.Progress {
 
 // write writes the file, until it is complete or ErrNotRunning.
 func (r *fileRun) write(ctx context.Context) error {
-	document, err := r.files.document(r.Platform, Request{Format: Format(r.Format),
+	document, err := r.files.fileOf(r.Platform, Request{Format: Format(r.Format),
 		LedgerFilter: ports.LedgerFilter{Interval: r.Interval, Path: r.Account, Currency: r.Currency}}, func(done, total int64) {
 		r.done.Store(done)
 		r.total.Store(total)

@@ -54,8 +54,8 @@ func (c *Console) showExports(r *request) error {
 		return err
 	}
 	v := view{page: c.page(r, "Exports", "exports")}
-	v.Intro = fmt.Sprintf("The entries of the ledger as files. One of a platform is written at a time, in the background: load the page "+
-		"again to see how far it is. Files are kept for %d days, and can be downloaded by everybody who sees the ledger; each download is "+
+	v.Intro = fmt.Sprintf("The entries of the ledger, payments and the audit as files. One of a platform is written at a time, in the background: load the page "+
+		"again to see how far it is. Files are kept for %d days, and can be downloaded by everybody who sees the ledger, those of the audit by who sees it; each download is "+
 		"recorded.",
 		exports.FilesRetention/(24*time.Hour))
 	rows := table{Label: "Exports", Columns: columns("Asked for", "By", "Contents", "State", "Progress", ">Bytes", "Change"),
@@ -90,24 +90,32 @@ func contentsOf(e export.Export) string {
 
 // progressOf says how far an export is, or why it failed.
 func progressOf(e export.Export) string {
-	if e.State != export.Running || e.Total <= 0 {
+	switch {
+	case e.State != export.Running || e.Done == 0 && e.Total <= 0:
 		return e.Problem
+	case e.Total <= 0: // a list
+		return fmt.Sprintf("%d lines", e.Done)
 	}
 	return fmt.Sprintf("%d of %d postings (%d %%)", e.Done, e.Total, e.Done*100/e.Total)
 }
 
 func (c *Console) makeExport(r *request) (action, error) {
-	formats := make([]option, 0, len(exports.Formats()))
-	for _, f := range exports.Formats() {
-		formats = append(formats, option{f, f})
+	var formats []option
+	for _, f := range exports.FileFormats() {
+		switch format := exports.Format(f); {
+		case !format.IsList():
+			formats = append(formats, option{f, f})
+		case r.in.Person.May(format.Right(), r.platform.ID):
+			formats = append(formats, option{f, f + ", a list as CSV"})
+		}
 	}
 	base := basePath(r.platform.ID)
 	return action{Title: "Make a file", Section: "exports", Back: base + "/exports", Does: "The entries of the ledger, by the time at which " +
-		"they take effect, are written to a file in the background.",
+		"they take effect, or a list by the time of its lines, are written to a file in the background.",
 		Fields: []field{{Name: "format", Label: "Format", Kind: "select", Options: formats},
 			{Name: "day-from", Label: "From (UTC)", Kind: "date"},
 			{Name: "day-to", Label: "To (UTC), included", Kind: "date", Hint: "Empty for everything up to now."},
-			{Name: "account", Label: "Account", Hint: "Such as `rails/ACH`; empty for all."}, {Name: "currency", Label: "Currency"}},
+			{Name: "account", Label: "Account", Hint: "Such as `rails/ACH`; empty for all, and for a list."}, {Name: "currency", Label: "Currency"}},
 		do: func(r *request) (string, error) {
 			i, err := daysOf(func(name string) string { return r.PostFormValue("day-" + name) }, c.Clock.Now())
 			if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/app/accounting"
-	"causeway/core/csvcell"
+	"causeway/app/exports"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -189,10 +189,6 @@ func after(query url.Values) uuid.UUID {
 	return id
 }
 
-var paymentColumns = []string{"id", "created_at_utc", "type", "status", "refund_status", "sent", "sent_currency", "received",
-	"received_currency", "fees",
-	"reference", "customer_id", "platform_customer_id", "failure_reason", "settled_at_utc"}
-
 // downloadPayments writes the list as CSV, without personal data.
 func (c *Console) downloadPayments(r *request) error {
 	_, filter, problems := filterOf(r.URL.Query(), r.zone())
@@ -211,29 +207,11 @@ func (c *Console) downloadPayments(r *request) error {
 		}
 		if len(rows) >= maxDownload {
 			return &problem{http.StatusUnprocessableEntity, "The list is too long", "It has more than " + strconv.Itoa(maxDownload) +
-				" payments. Choose a shorter time, or export the ledger with `causeway ledger export`."}
+				" payments. Choose a shorter time, or have a file of any length written on the page Exports."}
 		}
-		rows = append(rows, paymentRow(t))
+		rows = append(rows, exports.PaymentRow(t))
 	}
-	return writeCSV(r, "payments.csv", paymentColumns, rows)
-}
-
-func paymentRow(t transaction.Transaction) []string {
-	sent, sentCurrency, fees := "", "", ""
-	if c := t.Pricing.Sent.Currency; t.Type == transaction.Outgoing {
-		sent, sentCurrency, fees = major(t.Pricing.Sent), string(c), major(money.Amount{Minor: t.Pricing.Fees, Currency: c})
-	}
-	return []string{t.ID.String(), rfc3339(t.CreatedAt), string(t.Type), string(t.State.Status), string(t.State.Refund), sent,
-		sentCurrency, major(t.Pricing.Received), string(t.Pricing.Received.Currency), fees, csvcell.Escape(t.Reference),
-		customerText(t), csvcell.Escape(t.PlatformCustomerID), string(t.State.Reason), rfc3339(t.SettledAt)}
-}
-
-// customerText returns the id of the customer, or that of the platform for its own payments.
-func customerText(t transaction.Transaction) string {
-	if t.Customer.IsZero() {
-		return t.Platform.String()
-	}
-	return t.Customer.String()
+	return writeCSV(r, "payments.csv", exports.PaymentColumns, rows)
 }
 
 // paymentPage shows one payment.
