@@ -165,5 +165,25 @@ func TestConsole_PriceApprovedBySecondPerson(t *testing.T) {
 	if out := s.causeway("corridors", "history", "USD", "BTC"); !strings.Contains(out, "Olga") || !strings.Contains(out, "fin@acme.example") {
 		t.Errorf("history: %s", out)
 	}
+
+	// The audit has the values before and after, also without script, of the price and of what the platform changes over the API.
+	c.visit(p.consolePath() + "/audit")
+	c.want("Fee in percent: ")
+	c.press(`td a[href^="` + p.consolePath() + `/audit/"]`)
+	c.want("Set corridor")
+	c.want("What was changed")
+	c.want("0.4%")
+	c.checkEverywhere("entry of the audit")
+	p.call("PATCH", "/config", map[string]any{"webhookEndpoint": "https://hooks.acme.example/in?key=hidden-password"})
+	c.setScript(false)
+	c.visit(p.consolePath() + "/audit")
+	c.want("webhookEndpoint.query")
+	c.checkEverywhere("audit with changes")
+	c.press(`td a[href^="` + p.consolePath() + `/audit/"]`)
+	c.want("https://hooks.acme.example/in")
+	c.want("hidden")
+	if strings.Contains(c.text(), "hidden-password") {
+		t.Errorf("the query of the endpoint is shown: %s", c.text())
+	}
 	c.wantNoComplaints()
 }

@@ -1,25 +1,37 @@
 package console
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 
-	"causeway/core/csvcell"
+	"causeway/app/exports"
+	"causeway/core/diff"
+	"causeway/core/fault"
+	"causeway/core/ident"
 	"causeway/core/person"
+	"causeway/core/platform"
 	"causeway/ports"
 )
 
 // Activity are the use cases on what people have done.
 type Activity interface {
 	List(ctx context.Context, f ports.ActivityFilter) (found []ports.Activity, more bool, err error)
+	Get(ctx context.Context, p ident.Platform, id uuid.UUID) (ports.Activity, error)
 }
 
 func (c *Console) auditRoutes() []platformRoute {
 	return []platformRoute{
 		{"GET", "/audit", person.ViewAudit, c.showAudit},
+		{"GET", "/audit/{entry}", person.ViewAudit, c.showAuditEntry},
 		{"GET", "/audit.csv", person.ViewAudit, c.downloadAudit},
+		{"GET", "/audit.json", person.ViewAudit, c.downloadAuditJSON},
 	}
 }
 
@@ -47,9 +59,8 @@ func activityFilter(r *request) (f ports.ActivityFilter, fields []field, problem
 func (c *Console) showAudit(r *request) error {
 	f, fields, problems := activityFilter(r)
 	v := view{page: c.page(r, "Audit", "audit"), Problems: problems, Filter: &filter{r.URL.Path, fields},
-		Intro: "What people have decided, changed and looked at, newest first. Changes of months and proposals are among them; postings are " +
-			"in the " +
-			"ledger."}
+		Intro: "What people have decided, changed and looked at, newest first, with the values before and after. Changes of months and " +
+			"proposals are among them; postings are in the ledger."}
 	if r.platform.ID.IsZero() {
 		v.Section = "audit-all"
 		v.Intro = "What people have done to the service as a whole, newest first: sign-ins, invitations, roles, prices and keys."
@@ -61,50 +72,151 @@ func (c *Console) showAudit(r *request) error {
 	if err != nil {
 		return err
 	}
-	v.Sections = []section{{Table: activityTable(found)}}
+	v.Sections = []section{{Table: v.activityTable(found)}}
 	v.Older = older(r, more, found, func(a ports.Activity) string { return a.ID.String() })
 	if query := r.URL.Query(); len(found) > 0 {
 		query.Del("after")
-		v.Download = r.URL.Path + ".csv?" + query.Encode()
+		v.Download, v.DownloadJSON = r.URL.Path+".csv?"+query.Encode(), r.URL.Path+".json?"+query.Encode()
 	}
 	return c.show(r, v)
 }
 
-func activityTable(found []ports.Activity) *table {
-	t := &table{Label: "Actions", Columns: columns("Time", "Person", "Action", "Object", "Reason or outcome"),
+func (p page) activityTable(found []ports.Activity) *table {
+	t := &table{Label: "Actions", Columns: columns("Time", "Person", "Action", "Object", "Changes", "Reason or outcome"),
 		Empty: "Nobody has done such a thing. Leave out a part of the filter."}
 	for _, a := range found {
-		t.Rows = append(t.Rows, []cell{timed(a.At), plain(a.Actor), plain(lower(a.Action)), plain(subjectOf(a)), plain(a.Note)})
+		t.Rows = append(t.Rows, []cell{timed(a.At), plain(a.Actor), linked(lower(a.Action), cmp.Or(p.Base, root)+"/audit/"+a.ID.String()),
+			plain(a.Object()), plain(summaryOf(p.changesIn(a))), plain(a.Note)})
 	}
 	return t
 }
 
-func subjectOf(a ports.Activity) string {
-	if a.SubjectID == uuid.Nil || strings.Contains(a.Subject, a.SubjectID.String()) {
-		return a.Subject
+// maxSummary is the longest text of changes in a list, in characters.
+const maxSummary = 80
+
+// summaryOf returns the changes in a few words: what was changed or, if that is too much, the names of the fields, or their number.
+func summaryOf(changes []diff.Field) string {
+	for _, text := range []func(diff.Field) string{diff.Field.String, func(f diff.Field) string { return f.Name }} {
+		if all := joinedChanges(changes, text); utf8.RuneCountInString(all) <= maxSummary {
+			return all
+		}
 	}
-	return joined([]string{a.Subject, a.SubjectID.String()})
+	return itoa(len(changes)) + " fields"
+}
+
+func joinedChanges(changes []diff.Field, text func(diff.Field) string) string {
+	texts := make([]string, len(changes))
+	for i, c := range changes {
+		texts[i] = text(c)
+	}
+	return strings.Join(texts, "; ")
+}
+
+// changesIn returns the changes of an entry as the person may see them: settings of connections as on their own pages.
+func (p page) changesIn(a ports.Activity) []diff.Field {
+	if platform.OperatorActionKind(a.Action).IsOfConnection() && !p.mayViewSettings() {
+		return diff.Hide(a.Changes, func(string) bool { return false })
+	}
+	return a.Changes
+}
+
+// showAuditEntry shows one entry, with the fields that were changed.
+func (c *Console) showAuditEntry(r *request) error {
+	id, err := uuid.Parse(r.PathValue("entry"))
+	if err != nil {
+		return errNotFound
+	}
+	a, err := c.Activity.Get(r.Context(), r.platform.ID, id)
+	if fault.Is(err, fault.NotFound) {
+		return errNotFound
+	}
+	if err != nil {
+		return err
+	}
+	v := view{page: c.page(r, capital(lower(a.Action)), "audit")}
+	if r.platform.ID.IsZero() {
+		v.Section = "audit-all"
+	}
+	v.Facts = add(add(nil, "Time", moment(a.At)), "Person", a.Actor)
+	v.Facts = add(add(v.Facts, "Action", a.Action), "Object", a.Object())
+	v.Facts = add(add(v.Facts, "Reason or outcome", a.Note), "Entry", a.ID.String())
+	if changes := v.changesIn(a); len(changes) > 0 {
+		v.Sections = []section{{Heading: "What was changed", Table: changedFields(changes, "")}}
+		if slices.ContainsFunc(changes, func(f diff.Field) bool { return f.Hidden }) {
+			v.Sections[0].Text = "Values that are secret or identify a person are not recorded, and settings of connections are shown to those " +
+				"who see connections or approve their changes."
+		}
+	}
+	return c.show(r, v)
+}
+
+// downloaded returns all entries that the filter of a request selects, as far as a file has them.
+func (c *Console) downloaded(r *request) (all []ports.Activity, err error) {
+	f, _, problems := activityFilter(r)
+	if len(problems) > 0 {
+		return nil, &problem{http.StatusUnprocessableEntity, "The list cannot be made", strings.Join(problems, " ")}
+	}
+	p := c.page(r, "Audit", "audit")
+	for more := true; more && len(all) < maxDownload; {
+		f.Limit = min(1000, maxDownload-len(all))
+		var found []ports.Activity
+		if found, more, err = c.Activity.List(r.Context(), f); err != nil {
+			return nil, err
+		}
+		for _, a := range found {
+			a.Changes, f.After = p.changesIn(a), a.ID
+			all = append(all, a)
+		}
+	}
+	return all, nil
 }
 
 // downloadAudit writes the list as a file.
 func (c *Console) downloadAudit(r *request) error {
-	f, _, problems := activityFilter(r)
-	if len(problems) > 0 {
-		return &problem{422, "The list cannot be made", strings.Join(problems, " ")}
+	found, err := c.downloaded(r)
+	if err != nil {
+		return err
 	}
-	var rows [][]string
-	for more := true; more && len(rows) < maxDownload; {
-		f.Limit = min(1000, maxDownload-len(rows))
-		found, isMore, err := c.Activity.List(r.Context(), f)
-		if err != nil {
-			return err
-		}
-		for _, a := range found {
-			rows = append(rows, []string{a.ID.String(), rfc3339(a.At), csvcell.Escape(a.Actor), a.Action, csvcell.Escape(subjectOf(a)),
-				csvcell.Escape(a.Note)})
-			f.After = a.ID
-		}
-		more = isMore
+	rows := make([][]string, len(found))
+	for i, a := range found {
+		rows[i] = exports.ActivityRow(a)
 	}
-	return writeCSV(r, "audit.csv", []string{"id", "at", "actor", "action", "object", "note"}, rows)
+	return writeCSV(r, "audit.csv", exports.ActivityColumns, rows)
+}
+
+// auditEntry is an entry of the list as JSON.
+type auditEntry struct {
+	ID      string        `json:"id"`
+	At      string        `json:"at"`
+	Actor   string        `json:"actor"`
+	Action  string        `json:"action"`
+	Object  string        `json:"object"`
+	Note    string        `json:"note"`
+	Changes []auditChange `json:"changes"`
+}
+
+type auditChange struct {
+	Name   string `json:"field"`
+	Before string `json:"before"`
+	After  string `json:"after"`
+	Hidden bool   `json:"hidden,omitempty"`
+}
+
+// downloadAuditJSON writes the list as JSON.
+func (c *Console) downloadAuditJSON(r *request) error {
+	found, err := c.downloaded(r)
+	if err != nil {
+		return err
+	}
+	entries := make([]auditEntry, len(found))
+	for i, a := range found {
+		entries[i] = auditEntry{a.ID.String(), rfc3339(a.At), a.Actor, a.Action, a.Object(), a.Note, []auditChange{}}
+		for _, f := range a.Changes {
+			entries[i].Changes = append(entries[i].Changes, auditChange(f))
+		}
+	}
+	r.w.Header().Set("Content-Type", "application/json")
+	r.w.Header().Set("Content-Disposition", `attachment; filename="audit.json"`)
+	_ = json.NewEncoder(r.w).Encode(entries) // the reader may have left
+	return nil
 }

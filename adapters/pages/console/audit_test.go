@@ -4,16 +4,22 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
 
+	"causeway/core/diff"
+	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/person"
 	"causeway/ports"
 )
+
+// entryID is that of what was done.
+var entryID = uuid.UUID{0: 1, 15: 80}
 
 // fakeActivity has what people have done on the platform.
 type fakeActivity struct {
@@ -38,6 +44,59 @@ func (f *fakeActivity) List(ctx context.Context, filter ports.ActivityFilter) ([
 	return page.Items, page.More, f.call("activity")
 }
 
+func (f *fakeActivity) Get(_ context.Context, p ident.Platform, id uuid.UUID) (ports.Activity, error) {
+	f.filter = ports.ActivityFilter{Platform: p, ID: id}
+	i := slices.IndexFunc(f.all, func(a ports.Activity) bool { return a.ID == id })
+	if i < 0 {
+		return ports.Activity{}, fault.New(fault.NotFound, "There is no such entry.")
+	}
+	return f.all[i], f.call("activity")
+}
+
+func TestAudit_ChangedFields(t *testing.T) {
+	t.Parallel()
+	// The page of an entry has each field with its values before and after; the list and the files have them too, the list in short. A
+	// hidden value is nowhere, and who does not see connections sees no setting of one.
+	s := newSite(t).fill().as(person.Grant{Role: person.Compliance})
+	limits := ports.Activity{ID: uuid.UUID{0: 2, 15: 1}, At: now, Actor: "ana", Action: "SET_LIMIT", Subject: "USD",
+		Changes: []diff.Field{{Name: "daily", Before: "10.00 USD", After: "20.00 USD"}, {Name: "email", Hidden: true}}}
+	connection := ports.Activity{ID: uuid.UUID{0: 2, 15: 2}, At: now, Actor: "ana", Action: "SET_CONNECTION", Subject: "bank",
+		Changes: []diff.Field{{Name: "settings.url", Before: "https://old.bank", After: "https://new.bank"}}}
+	many := ports.Activity{ID: uuid.UUID{0: 2, 15: 3}, At: now, Actor: "ana", Action: "UPDATE_PLATFORM"}
+	for i := range 12 {
+		many.Changes = append(many.Changes, diff.Field{Name: fmt.Sprintf("setting%02d", i), After: "x"})
+	}
+	s.activity.all = []ports.Activity{limits, connection, many}
+
+	list := s.get(base + "/audit").body
+	entry := s.get(base + "/audit/" + limits.ID.String()).body
+	csv, asJSON := s.get(base+"/audit.csv").body, s.get(base+"/audit.json").body
+
+	for name, c := range map[string]struct{ text, want string }{
+		"list": {list, "daily: 10.00 USD → 20.00 USD; email changed"}, "long list": {list, "12 fields"}, "connection": {list, "settings.url changed"},
+		"entry": {entry, "20.00 USD"}, "hidden": {entry, "hidden"}, "csv": {csv, "daily: 10.00 USD → 20.00 USD; email changed"},
+		"json": {asJSON, `"changes":[{"field":"daily","before":"10.00 USD","after":"20.00 USD"},{"field":"email","before":"","after":"","hidden":true}]`},
+	} {
+		if !strings.Contains(c.text, c.want) {
+			t.Errorf("%s without %q: %s", name, c.want, c.text)
+		}
+	}
+	for name, text := range map[string]string{"list": list, "csv": csv, "json": asJSON,
+		"entry": s.get(base + "/audit/" + connection.ID.String()).body} {
+		if strings.Contains(text, "new.bank") {
+			t.Errorf("%s shows settings of a connection: %s", name, text)
+		}
+	}
+	if got := s.as(person.Grant{Role: person.Finance}).get(base + "/audit/" + connection.ID.String()); !strings.Contains(got.body, "new.bank") {
+		t.Errorf("who approves changes of connections does not see them: %s", got.body)
+	}
+	for _, path := range []string{"/audit/x", "/audit/" + uuid.UUID{15: 9}.String()} {
+		if got := s.get(base + path); got.StatusCode != http.StatusNotFound {
+			t.Errorf("%s: %d", path, got.StatusCode)
+		}
+	}
+}
+
 func TestAudit_FilteredAndDownloaded(t *testing.T) {
 	t.Parallel()
 	// The list is filtered by person, object and time, in whole minutes, and the file has what the list has, over all of its pages.
@@ -49,9 +108,9 @@ func TestAudit_FilteredAndDownloaded(t *testing.T) {
 	if s.activity.filter != want || !strings.Contains(got.body, "release payout") || !strings.Contains(got.body, "Known") {
 		t.Errorf("filter %+v, want %+v: %s", s.activity.filter, want, got.body)
 	}
-	if links := got.elements("a"); attribute(links[len(links)-1], "href") != base+"/audit.csv"+"?actor=sam&from=2026-03-14T09%3A00&object="+
+	if links := got.elements("a"); attribute(links[len(links)-2], "href") != base+"/audit.csv"+"?actor=sam&from=2026-03-14T09%3A00&object="+
 		escapeQuery(paymentID.String())+"&to=2026-03-14T10%3A00" {
-		t.Errorf("download %s", attribute(links[len(links)-1], "href"))
+		t.Errorf("download %s", attribute(links[len(links)-2], "href"))
 	}
 	for i := range 2500 {
 		s.activity.all = append(s.activity.all, ports.Activity{ID: uuid.UUID{0: 2, 14: byte(i / 256), 15: byte(i)}, At: now,

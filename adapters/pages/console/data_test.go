@@ -142,7 +142,7 @@ func (s *site) fill() *site {
 	s.fillReviews()
 	s.fillDevelopers()
 	s.filters.all = []person.SavedFilter{{Name: "Waiting", Query: "status=PENDING"}}
-	s.activity.all = []ports.Activity{{ID: uuid.UUID{0: 1, 15: 80}, At: now, Actor: "sam@acme.example", Action: "RELEASE_PAYOUT",
+	s.activity.all = []ports.Activity{{ID: entryID, At: now, Actor: "sam@acme.example", Action: "RELEASE_PAYOUT",
 		Note:      "Known",
 		SubjectID: paymentID.UUID()}}
 	s.people.everyone = []person.Person{newPerson(person.Grant{Role: person.Viewer}, person.Grant{Role: person.Finance,

@@ -316,7 +316,7 @@ func (c *Console) addActivity(r *request, data *paymentPage) error {
 	if err != nil {
 		return err
 	}
-	s := section{Heading: "Who did what", Table: activityTable(found)}
+	s := section{Heading: "Who did what", Table: data.activityTable(found)}
 	s.Table.Empty = "Nobody has decided anything about the payment, or seen its personal data."
 	if more {
 		s.Facts = []fact{{"Older", "in the audit", data.Base + "/audit?object=" + id.UUID().String()}}

@@ -49,7 +49,8 @@ var needs = map[string]person.Right{
 	"GET /payments/{transaction}/settle": person.Assist, "POST /payments/{transaction}/settle": person.Assist,
 	"GET /payments/{transaction}/return": person.Assist, "POST /payments/{transaction}/return": person.Assist,
 	"GET /payments/{transaction}/take-back": person.Assist, "POST /payments/{transaction}/take-back": person.Assist,
-	"GET /audit": person.ViewAudit, "GET /audit.csv": person.ViewAudit,
+	"GET /audit": person.ViewAudit, "GET /audit.csv": person.ViewAudit, "GET /audit.json": person.ViewAudit,
+	"GET /audit/{entry}":        person.ViewAudit,
 	"POST /filters":             person.View,
 	"GET /financial-statements": person.View, "GET /financial-statements/lines/{statement}/{line}": person.View,
 	"GET /financial-statements/file.csv": person.View, "GET /financial-statements/file.pdf": person.View,
@@ -84,9 +85,10 @@ var needs = map[string]person.Right{
 
 // needsEverywhere are the rights on all platforms that the other pages need.
 var needsEverywhere = map[string]person.Right{
-	"GET /audit": person.ViewAudit, "GET /audit.csv": person.ViewAudit,
-	"GET /processes": person.ViewConnections,
-	"GET /changes":   person.View, "GET /changes/prices/{proposal}": person.View, "GET /changes/connections/{proposal}": person.View,
+	"GET /audit": person.ViewAudit, "GET /audit.csv": person.ViewAudit, "GET /audit.json": person.ViewAudit,
+	"GET /audit/{entry}": person.ViewAudit,
+	"GET /processes":     person.ViewConnections,
+	"GET /changes":       person.View, "GET /changes/prices/{proposal}": person.View, "GET /changes/connections/{proposal}": person.View,
 	"GET /changes/prices/{proposal}/approve": person.ApproveBooks, "POST /changes/prices/{proposal}/approve": person.ApproveBooks,
 	"GET /changes/prices/{proposal}/reject": person.ApproveBooks, "POST /changes/prices/{proposal}/reject": person.ApproveBooks,
 	"GET /changes/connections/{proposal}/approve": person.ApproveBooks, "POST /changes/connections/{proposal}/approve": person.ApproveBooks,

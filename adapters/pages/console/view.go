@@ -27,8 +27,9 @@ type view struct {
 	// Chart is nil on a page without one.
 	Chart    *chart
 	Sections []section
-	// Older is the address of the next page of the list; empty if there is none. Download is that of the list as a file.
-	Older, Download string
+	// Older is the address of the next page of the list; empty if there is none. Download is that of the list as a file,
+	// and DownloadJSON as JSON.
+	Older, Download, DownloadJSON string
 }
 
 // section is a part of a view.
