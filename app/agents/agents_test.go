@@ -145,7 +145,8 @@ func TestService_UpdateIsEffectiveInEveryProcess(t *testing.T) {
 	process := e.newService(e.Store)
 	e.Clock.Advance(time.Minute)
 
-	paused, err := e.agents.Update(t.Context(), e.Platform.ID, platform.Service, created.Agent.ID, agent.Change{Name: ptr("Other"), Paused: ptr(true)})
+	paused, err := e.agents.Update(t.Context(), e.Platform.ID, platform.Service, created.Agent.ID, agent.Change{Name: ptr("Other"),
+		Paused: ptr(true)})
 	if err != nil || !paused.Paused || paused.Name != "Other" || !paused.UpdatedAt.Equal(e.Clock.Now()) {
 		t.Fatalf("updated %+v, %v", paused, err)
 	}
@@ -160,11 +161,13 @@ func TestService_UpdateIsEffectiveInEveryProcess(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(changed.Policy, want) || changed.Name != "Other" || !changed.Paused {
 		t.Fatalf("updated %+v, %v", changed, err)
 	}
-	_, refused := e.agents.UpdatePolicy(t.Context(), e.Platform.ID, platform.Service, created.Agent.ID, agent.PolicyChange{Permissions: ptr([]string{}),
-		DefaultMode:     ptr("APPROVAL_REQUIRED"),
-		AllowedAccounts: ptr([]ident.InternalAccount{e.NewInternalAccount(ident.Customer{}, "EUR", 0).ID})})
+	_, refused := e.agents.UpdatePolicy(t.Context(), e.Platform.ID, platform.Service, created.Agent.ID,
+		agent.PolicyChange{Permissions: ptr([]string{}),
+			DefaultMode:     ptr("APPROVAL_REQUIRED"),
+			AllowedAccounts: ptr([]ident.InternalAccount{e.NewInternalAccount(ident.Customer{}, "EUR", 0).ID})})
 	apptest.WantFault(t, "invalid policy", refused, fault.InvalidInput, "permissions", "accountRestrictions.allowedAccountIds[0]")
-	_, refused = e.agents.Update(t.Context(), e.Platform.ID, platform.Service, created.Agent.ID, agent.Change{Name: ptr(""), Paused: ptr(false)})
+	_, refused = e.agents.Update(t.Context(), e.Platform.ID, platform.Service, created.Agent.ID, agent.Change{Name: ptr(""),
+		Paused: ptr(false)})
 	apptest.WantFault(t, "invalid name", refused, fault.InvalidInput, "name")
 
 	if read, err := process.Get(t.Context(), e.Platform.ID, created.Agent.ID); err != nil || !reflect.DeepEqual(read, changed) {
@@ -172,7 +175,8 @@ func TestService_UpdateIsEffectiveInEveryProcess(t *testing.T) {
 	}
 	recorded := e.QueryStrings(`SELECT actor || ' ' || (f ->> 'field') || ' ' || (f ->> 'after') FROM operator_actions, jsonb_array_elements(changes) f
 		WHERE subject_id = $1 AND f ->> 'field' IN ('isPaused', 'permissions', 'spendingLimits.dailyLimit') ORDER BY id, 1`, created.Agent.ID.UUID())
-	if want := []string{"(service) isPaused true", "(service) permissions VIEW_TRANSACTIONS", "(service) spendingLimits.dailyLimit 0.07 EUR"}; !slices.Equal(
+	if want := []string{"(service) isPaused true", "(service) permissions VIEW_TRANSACTIONS",
+		"(service) spendingLimits.dailyLimit 0.07 EUR"}; !slices.Equal(
 		recorded, want) {
 		t.Errorf("recorded %q, want %q", recorded, want)
 	}
@@ -192,7 +196,8 @@ func TestService_OtherPlatformsAgentsAreNotFound(t *testing.T) {
 			return err
 		},
 		"policy": func() error {
-			_, err := e.agents.UpdatePolicy(t.Context(), there, platform.Service, created.Agent.ID, agent.PolicyChange{DefaultMode: ptr("APPROVAL_REQUIRED")})
+			_, err := e.agents.UpdatePolicy(t.Context(), there, platform.Service, created.Agent.ID,
+				agent.PolicyChange{DefaultMode: ptr("APPROVAL_REQUIRED")})
 			return err
 		},
 		"issue":  func() error { _, err := e.agents.IssueCode(t.Context(), there, nil, created.Agent.ID); return err },

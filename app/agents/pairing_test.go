@@ -166,7 +166,8 @@ func TestService_TokenEndsWithItsAgent(t *testing.T) {
 	if _, err := process.Authenticate(t.Context(), paused.AccessToken); err != nil {
 		t.Errorf("paused: %v", err)
 	}
-	apptest.WantFault(t, "deleted again", e.agents.Delete(t.Context(), e.Platform.ID, platform.Service, deleted.Agent.ID), fault.AgentNotFound)
+	apptest.WantFault(t, "deleted again", e.agents.Delete(t.Context(), e.Platform.ID, platform.Service, deleted.Agent.ID),
+		fault.AgentNotFound)
 	e.Do(func(ctx context.Context, tx *postgres.Unit) error {
 		return tx.DeleteAgentsOf(ctx, e.Platform.ID, e.Customer.ID)
 	})

@@ -277,7 +277,8 @@ func TestDelete_MarksCustomerAndAccounts(t *testing.T) {
 	}
 	_, again := env.customers.Delete(t.Context(), env.Platform.ID, env.Customer.ID)
 	apptest.WantFault(t, "deleted again", again, fault.CustomerDeleted)
-	_, _, update := env.customers.Update(t.Context(), env.Platform.ID, platform.Service, wallet.Call{}, env.Customer.ID, customer.Change{Type: "INDIVIDUAL"})
+	_, _, update := env.customers.Update(t.Context(), env.Platform.ID, platform.Service, wallet.Call{}, env.Customer.ID,
+		customer.Change{Type: "INDIVIDUAL"})
 	apptest.WantFault(t, "changed", update, fault.CustomerDeleted)
 	_, unknown := env.customers.Delete(t.Context(), env.NewPlatform().ID, env.Customer.ID)
 	apptest.WantFault(t, "of another platform", unknown, fault.UserNotFound)

@@ -144,8 +144,9 @@ func TestContacts_CodeIsOfOneAddressAndTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, _ := e.sent(t, ports.SMSCode)
-	if _, _, err := e.customers.Update(t.Context(), e.admin.Platform, platform.Service, wallet.Call{}, e.customer.ID, customer.Change{Type: "INDIVIDUAL",
-		PhoneNumber: new("+447700900123")}); err != nil {
+	if _, _, err := e.customers.Update(t.Context(), e.admin.Platform, platform.Service, wallet.Call{}, e.customer.ID,
+		customer.Change{Type: "INDIVIDUAL",
+			PhoneNumber: new("+447700900123")}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := e.confirm(customer.PhoneChannel, code); !fault.Is(err, fault.InvalidInput) {

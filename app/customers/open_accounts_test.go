@@ -27,7 +27,8 @@ func (e *env) addCurrency(t *testing.T, admin platform.Principal, code money.Cur
 		t.Fatal(err)
 	}
 	currencies := append(slices.Clone(settings.Currencies), platform.Currency{Code: code, MaxAmount: 100, Directions: []string{"OUTGOING"}})
-	if _, err := e.platforms.UpdateSettings(t.Context(), admin.Platform, platform.Service, platform.Change{Currencies: &currencies}); err != nil {
+	if _, err := e.platforms.UpdateSettings(t.Context(), admin.Platform, platform.Service,
+		platform.Change{Currencies: &currencies}); err != nil {
 		t.Fatal(err)
 	}
 }

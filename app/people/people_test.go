@@ -566,7 +566,8 @@ func TestPeople_RefusalIsRecorded(t *testing.T) {
 	for _, a := range found {
 		got = append(got, a.Action+" "+a.Subject+" "+a.Note)
 	}
-	want := []string{"CANCEL_PAYMENT  ", "SET_CORRIDOR USD to BTC refused: CONFLICT: Terms changed", "CANCEL_PAYMENT  refused: CONFLICT: Terms changed"}
+	want := []string{"CANCEL_PAYMENT  ", "SET_CORRIDOR USD to BTC refused: CONFLICT: Terms changed",
+		"CANCEL_PAYMENT  refused: CONFLICT: Terms changed"}
 	if !slices.Equal(got, want) {
 		t.Errorf("listed %q, want %q", got, want)
 	}

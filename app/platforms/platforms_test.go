@@ -47,10 +47,12 @@ func TestService_CreatePlatform(t *testing.T) {
 		t.Fatal(err)
 	}
 	domain := "uma.bank.example.com"
-	if _, err := env.platforms.UpdateSettings(t.Context(), created.Platform.ID, platform.Service, platform.Change{UMADomain: &domain}); err != nil {
+	if _, err := env.platforms.UpdateSettings(t.Context(), created.Platform.ID, platform.Service,
+		platform.Change{UMADomain: &domain}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := env.platforms.UpdateSettings(t.Context(), another.Platform.ID, platform.Service, platform.Change{UMADomain: &domain}); !fault.Is(err,
+	if _, err := env.platforms.UpdateSettings(t.Context(), another.Platform.ID, platform.Service,
+		platform.Change{UMADomain: &domain}); !fault.Is(err,
 		fault.Conflict) {
 		t.Errorf("the domain of another: %v", err)
 	}
@@ -91,7 +93,8 @@ func TestService_UpdateSettings(t *testing.T) {
 		t.Errorf("events %q", got)
 	}
 	recorded := env.QueryStrings(`SELECT changes ->> -1 FROM operator_actions WHERE action = 'UPDATE_PLATFORM'`)
-	if len(recorded) != 1 || !strings.Contains(recorded[0], `"field": "umaDomain"`) || !strings.Contains(recorded[0], `"after": "pay.example.com"`) {
+	if len(recorded) != 1 || !strings.Contains(recorded[0], `"field": "umaDomain"`) || !strings.Contains(recorded[0],
+		`"after": "pay.example.com"`) {
 		t.Errorf("recorded %q", recorded)
 	}
 }
@@ -137,7 +140,8 @@ func TestService_NewEndpointEmitsTestEvent(t *testing.T) {
 	env := newEnv(t)
 	set := func(endpoint string) {
 		t.Helper()
-		if _, err := env.platforms.UpdateSettings(t.Context(), env.admin.Platform, platform.Service, platform.Change{WebhookEndpoint: &endpoint}); err != nil {
+		if _, err := env.platforms.UpdateSettings(t.Context(), env.admin.Platform, platform.Service,
+			platform.Change{WebhookEndpoint: &endpoint}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -169,7 +173,8 @@ func TestService_PrivateEndpointNeedsSetting(t *testing.T) {
 
 	apptest.WantFault(t, "update", err, fault.InvalidInput, "webhookEndpoint")
 	env.platforms.AllowPrivateWebhooks = true
-	if after, err := env.platforms.UpdateSettings(t.Context(), env.admin.Platform, platform.Service, change); err != nil || after.WebhookEndpoint != endpoint {
+	if after, err := env.platforms.UpdateSettings(t.Context(), env.admin.Platform, platform.Service,
+		change); err != nil || after.WebhookEndpoint != endpoint {
 		t.Errorf("the endpoint is %q, %v", after.WebhookEndpoint, err)
 	}
 }
@@ -180,7 +185,8 @@ func TestService_InvalidUpdateChangesNothing(t *testing.T) {
 	env := newEnv(t)
 	endpoint, domain := "ftp://example.com", "not a domain"
 
-	_, err := env.platforms.UpdateSettings(t.Context(), env.admin.Platform, platform.Service, platform.Change{WebhookEndpoint: &endpoint, UMADomain: &domain})
+	_, err := env.platforms.UpdateSettings(t.Context(), env.admin.Platform, platform.Service, platform.Change{WebhookEndpoint: &endpoint,
+		UMADomain: &domain})
 
 	apptest.WantFault(t, "update", err, fault.InvalidInput, "umaDomain", "webhookEndpoint")
 	if read, err := env.platforms.Settings(t.Context(), env.admin.Platform); err != nil || read.UpdatedAt != env.created.Platform.UpdatedAt {

@@ -79,12 +79,14 @@ func TestOperator_ResetSandboxMovesWhatKeepsWorking(t *testing.T) {
 	}
 	got := env.QueryStrings(`SELECT action || ' ' || actor || ' ' || subject FROM operator_actions WHERE platform_id = ANY($1) ORDER BY id`,
 		[]any{old.UUID(), next.ID.UUID()})
-	if want := []string{"UPDATE_PLATFORM (service) ", "RESET_PLATFORM ana " + next.ID.String(), "CREATE_PLATFORM ana "}; !slices.Equal(got, want) {
+	if want := []string{"UPDATE_PLATFORM (service) ", "RESET_PLATFORM ana " + next.ID.String(),
+		"CREATE_PLATFORM ana "}; !slices.Equal(got, want) {
 		t.Errorf("recorded %q, want %q", got, want)
 	}
 
 	// What a request or an operator tries on the closed platform is refused.
-	_, err = service.CreateToken(t.Context(), old, platform.Author{Token: env.created.Token.ID}, nil, "web", []platform.Permission{platform.View})
+	_, err = service.CreateToken(t.Context(), old, platform.Author{Token: env.created.Token.ID}, nil, "web",
+		[]platform.Permission{platform.View})
 	apptest.WantFault(t, "a token by a deleted token", err, fault.TokenNotFound)
 	_, err = ana.CreateToken(t.Context(), old, "web", []platform.Permission{platform.View}, platforms.TokenOwner{})
 	apptest.WantFault(t, "a token", err, fault.Conflict)

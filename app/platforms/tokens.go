@@ -23,7 +23,8 @@ type IssuedToken struct {
 // response that is stored for a repeated request does not contain it.
 //
 // The token is that of a service. The person who makes it, or stands behind the token that does, is kept with it.
-func (s *Service) CreateToken(ctx context.Context, platformID ident.Platform, by platform.Author, request *ports.IdempotentRequest, name string,
+func (s *Service) CreateToken(ctx context.Context, platformID ident.Platform, by platform.Author, request *ports.IdempotentRequest,
+	name string,
 	permissions []platform.Permission) (IssuedToken, error) {
 	issued, err := s.newToken(platformID, name, permissions, s.Clock.Now())
 	if err != nil {

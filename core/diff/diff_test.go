@@ -22,7 +22,8 @@ func TestBetween_ListsWhatDiffersByName(t *testing.T) {
 		"empty and missing": {diff.Values{"fee": ""}, nil, nil},
 		"set":               {nil, diff.Values{"fee": "1"}, []string{"fee: none → 1"}},
 		"ended":             {diff.Values{"fee": "1"}, diff.Values{}, []string{"fee: 1 → none"}},
-		"several":           {diff.Values{"b": "1", "a": "1", "c": "1"}, diff.Values{"b": "2", "a": "2", "c": "1"}, []string{"a: 1 → 2", "b: 1 → 2"}},
+		"several": {diff.Values{"b": "1", "a": "1", "c": "1"}, diff.Values{"b": "2", "a": "2", "c": "1"}, []string{"a: 1 → 2",
+			"b: 1 → 2"}},
 	}
 	for name, c := range cases {
 		if got := lines(diff.Between(c.before, c.after)); !slices.Equal(got, c.want) {

@@ -94,8 +94,8 @@ const (
 
 // IsOfConnection reports whether an action has changed the settings of a connection.
 func (k OperatorActionKind) IsOfConnection() bool {
-	return slices.Contains([]OperatorActionKind{OperatorSetConnection, OperatorRetiredConnection, OperatorDeletedConnection, OperatorSetBalance},
-		k)
+	return slices.Contains([]OperatorActionKind{OperatorSetConnection, OperatorRetiredConnection, OperatorDeletedConnection,
+		OperatorSetBalance}, k)
 }
 
 // OperatorAction is the record of an action of an operator. It never changes.

@@ -25,7 +25,8 @@ type Agents interface {
 	List(ctx context.Context, p ident.Platform, f ports.AgentFilter) (ports.Page[agent.WithUsage], error)
 	Get(ctx context.Context, p ident.Platform, id ident.Agent) (agent.WithUsage, error)
 	Update(ctx context.Context, p ident.Platform, by platform.Author, id ident.Agent, change agent.Change) (agent.WithUsage, error)
-	UpdatePolicy(ctx context.Context, p ident.Platform, by platform.Author, id ident.Agent, change agent.PolicyChange) (agent.WithUsage, error)
+	UpdatePolicy(ctx context.Context, p ident.Platform, by platform.Author, id ident.Agent, change agent.PolicyChange) (agent.WithUsage,
+		error)
 	Delete(ctx context.Context, p ident.Platform, by platform.Author, id ident.Agent) error
 	IssueCode(ctx context.Context, p ident.Platform, idempotent *ports.IdempotentRequest, id ident.Agent) (agents.IssuedCode, error)
 	CodeStatus(ctx context.Context, p ident.Platform, code string) (agents.IssuedCode, error)

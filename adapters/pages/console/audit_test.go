@@ -73,9 +73,11 @@ func TestAudit_ChangedFields(t *testing.T) {
 	csv, asJSON := s.get(base+"/audit.csv").body, s.get(base+"/audit.json").body
 
 	for name, c := range map[string]struct{ text, want string }{
-		"list": {list, "daily: 10.00 USD → 20.00 USD; email changed"}, "long list": {list, "12 fields"}, "connection": {list, "settings.url changed"},
+		"list": {list, "daily: 10.00 USD → 20.00 USD; email changed"}, "long list": {list, "12 fields"}, "connection": {list,
+			"settings.url changed"},
 		"entry": {entry, "20.00 USD"}, "hidden": {entry, "hidden"}, "csv": {csv, "daily: 10.00 USD → 20.00 USD; email changed"},
-		"json": {asJSON, `"changes":[{"field":"daily","before":"10.00 USD","after":"20.00 USD"},{"field":"email","before":"","after":"","hidden":true}]`},
+		"json": {asJSON, `"changes":[{"field":"daily","before":"10.00 USD","after":"20.00 USD"},` +
+			`{"field":"email","before":"","after":"","hidden":true}]`},
 	} {
 		if !strings.Contains(c.text, c.want) {
 			t.Errorf("%s without %q: %s", name, c.want, c.text)
@@ -87,7 +89,8 @@ func TestAudit_ChangedFields(t *testing.T) {
 			t.Errorf("%s shows settings of a connection: %s", name, text)
 		}
 	}
-	if got := s.as(person.Grant{Role: person.Finance}).get(base + "/audit/" + connection.ID.String()); !strings.Contains(got.body, "new.bank") {
+	if got := s.as(person.Grant{Role: person.Finance}).get(base + "/audit/" + connection.ID.String()); !strings.Contains(got.body,
+		"new.bank") {
 		t.Errorf("who approves changes of connections does not see them: %s", got.body)
 	}
 	for _, path := range []string{"/audit/x", "/audit/" + uuid.UUID{15: 9}.String()} {

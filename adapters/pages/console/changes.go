@@ -229,7 +229,8 @@ func (c *Console) showChange(r *request, k changeKind) error {
 	}
 	v := view{page: c.page(r, k.word+" "+p.of, "changes"), State: string(p.Status), Facts: p.allFacts()}
 	if p.after != nil && (k.path == "prices" || v.mayViewSettings()) {
-		v.Sections = []section{{Heading: "What changes", Table: changedFields(diff.Between(p.before, p.after), "No value changes, only where it comes from.")}}
+		v.Sections = []section{{Heading: "What changes", Table: changedFields(diff.Between(p.before, p.after),
+			"No value changes, only where it comes from.")}}
 	}
 	if p.Status == proposal.Pending && v.Person.May(person.ApproveBooks, ident.Platform{}) {
 		reject := "Reject"

@@ -54,9 +54,9 @@ func (c *Console) showExports(r *request) error {
 		return err
 	}
 	v := view{page: c.page(r, "Exports", "exports")}
-	v.Intro = fmt.Sprintf("The entries of the ledger, payments and the audit as files. One of a platform is written at a time, in the background: load the page "+
-		"again to see how far it is. Files are kept for %d days, and can be downloaded by everybody who sees the ledger, those of the audit by who sees it; each download is "+
-		"recorded.",
+	v.Intro = fmt.Sprintf("The entries of the ledger, payments and the audit as files. One of a platform is written at a time, in the "+
+		"background: load the page again to see how far it is. Files are kept for %d days, and can be downloaded by everybody who sees the "+
+		"ledger, those of the audit by who sees it; each download is recorded.",
 		exports.FilesRetention/(24*time.Hour))
 	rows := table{Label: "Exports", Columns: columns("Asked for", "By", "Contents", "State", "Progress", ">Bytes", "Change"),
 		Empty: "There are no files. Make one."}
@@ -115,7 +115,8 @@ func (c *Console) makeExport(r *request) (action, error) {
 		Fields: []field{{Name: "format", Label: "Format", Kind: "select", Options: formats},
 			{Name: "day-from", Label: "From (UTC)", Kind: "date"},
 			{Name: "day-to", Label: "To (UTC), included", Kind: "date", Hint: "Empty for everything up to now."},
-			{Name: "account", Label: "Account", Hint: "Such as `rails/ACH`; empty for all, and for a list."}, {Name: "currency", Label: "Currency"}},
+			{Name: "account", Label: "Account", Hint: "Such as `rails/ACH`; empty for all, and for a list."}, {Name: "currency",
+				Label: "Currency"}},
 		do: func(r *request) (string, error) {
 			i, err := daysOf(func(name string) string { return r.PostFormValue("day-" + name) }, c.Clock.Now())
 			if err != nil {
