@@ -129,12 +129,15 @@ func (r *Rail) decide(ctx context.Context, open []debit, outcomes []ports.Outcom
 		case used[i]:
 			outcomes[d.index] = ports.Outcome{Verdict: ports.Done, PartnerID: eth.FormatHash(d.Nonce)}
 		case int64(final.Timestamp) >= d.ValidBefore:
-			if ended, err := r.endTurn(ctx, d); err != nil || !ended {
+			switch why, err := r.giveUp(ctx, d, d.ValidBefore); {
+			case err != nil:
 				r.log.WithError(err).Warn("a transfer from a wallet is not refused; will retry")
-				continue
+			case why != "":
+				outcomes[d.index] = r.waiting(why)
+			default:
+				outcomes[d.index] = ports.Outcome{Verdict: ports.Refused, Accepted: d.stored != nil, Reason: transaction.QuoteExecutionFailed,
+					Code: codeExpired, Text: "the chain has not taken the transfer in the time that its owner has signed for"}
 			}
-			outcomes[d.index] = ports.Outcome{Verdict: ports.Refused, Accepted: d.stored != nil, Reason: transaction.QuoteExecutionFailed,
-				Code: codeExpired, Text: "the chain has not taken the transfer in the time that its owner has signed for"}
 		case d.stored != nil:
 			outcomes[d.index] = r.waiting("the contract has refused the transfer; it can no longer be sent, and fails at the end of its time")
 		case int64(final.Timestamp)+lastMinutes >= d.ValidBefore:

@@ -37,6 +37,43 @@ func TestWalletSteps_LostRecordsPayNothingTwice(t *testing.T) {
 	}
 }
 
+func TestWalletSteps_LostPaymentIsNotRefused(t *testing.T) {
+	// The records of a payment that was made are lost. At the end of its time it waits for a person, also if its blocks are read then.
+	inCounted(t, func(t *testing.T, e *walletEnv, r *recorded, o *owner) {
+		position := e.queryBlock("SELECT position FROM evm_chains")
+		pays := o.pays(r, 30, 3600)
+		if got := e.settle(r, pays); got[0].Verdict != ports.Done {
+			t.Fatalf("%+v", got)
+		}
+		e.forget(position)
+		restored := e.rail()
+		e.chain.Call("evm_increaseTime", 4000)
+		e.chain.Mine(4)
+		for range 2 {
+			if got := e.debit(restored, pays); got.Verdict != ports.Waiting || !strings.Contains(got.Text, "no record") {
+				t.Errorf("%+v", got)
+			}
+			e.poll(restored)
+		}
+		e.wantBalances(70, 30, o)
+	})
+}
+
+func TestWalletSteps_NothingIsRefusedBeforeItsBlocksAreRead(t *testing.T) {
+	inCounted(t, func(t *testing.T, e *walletEnv, r *recorded, o *owner) {
+		pays := o.pays(r, 30, 3600)
+		e.chain.Call("evm_increaseTime", 4000)
+		e.chain.Mine(4)
+		if got := e.debit(r, pays); got.Verdict != ports.Waiting || !strings.Contains(got.Text, "not read yet") {
+			t.Errorf("%+v", got)
+		}
+		e.poll(r)
+		if got := e.debit(r, pays); got.Verdict != ports.Refused || got.Code != "AUTHORIZATION_EXPIRED" {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
 func (e *walletEnv) queryBlock(sql string) (n int64) {
 	e.t.Helper()
 	if err := e.db.Pool().QueryRow(e.t.Context(), sql).Scan(&n); err != nil {

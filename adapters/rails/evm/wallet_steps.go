@@ -25,8 +25,8 @@ func (r *Rail) takeStep(ctx context.Context, s *session, d debit, added *[]Trans
 	if held.amount.Cmp(big.NewInt(d.Value)) < 0 {
 		return r.waiting("the wallet has less on the chain than it is to pay"), nil
 	}
-	if forgotten, err := r.isDebitForgotten(ctx, d); err != nil || forgotten {
-		return r.waiting("a transfer of this amount has left the wallet, and no record has it; look at it in causeway rails inbox list"), err
+	if why, err := r.forgotten(ctx, d, 0); err != nil || why != "" {
+		return r.waiting(why), err
 	}
 	until := time.Unix(d.ValidBefore-lastMinutes, 0)
 	if taken, err := r.store.TakeTurn(ctx, r.walletOf(d.from), d.Transaction.UUID(), until); err != nil || !taken {
@@ -120,30 +120,47 @@ func (r *Rail) stepByTransaction(ctx context.Context, s *session, d debit, held 
 	return r.outcome(stored), nil
 }
 
-// isDebitForgotten reports whether the database may have lost a transfer that was made: no record has one of its amount, from its wallet
-// to that of the connection.
-func (r *Rail) isDebitForgotten(ctx context.Context, d debit) (bool, error) {
+// forgotten returns why a transfer is neither made nor refused at present: the database may have lost it, as no record has one of its
+// amount, from its wallet to that of the connection; or the blocks until a time were not read yet. It is empty if nothing stands
+// against it.
+func (r *Rail) forgotten(ctx context.Context, d debit, until int64) (why string, err error) {
+	state, err := r.state(ctx) // before the events: those of later blocks are asked for
+	if err != nil {
+		return "", err
+	}
 	t := r.debitTransaction(d, WalletDebit, nil)
 	t.Sender = d.from
-	if found, err := r.store.HasUnknownTransfer(ctx, r.name, t); err != nil || found {
-		return found, err
+	found, err := r.store.HasUnknownTransfer(ctx, r.name, t)
+	if err == nil && !found {
+		found, err = r.hasUnreadTransfer(ctx, d, state.Position)
 	}
-	state, err := r.state(ctx)
-	if err != nil {
-		return false, err
+	if err != nil || found {
+		return "a transfer of this amount has left the wallet, and no record has it; look at it in causeway rails inbox list", err
 	}
-	var events []event // of blocks that were not read yet
-	filter := map[string]any{"fromBlock": quantity(state.Position + 1), "toBlock": "latest",
+	if until == 0 {
+		return "", nil
+	}
+	blocks, err := r.blocksAt(ctx, []uint64{state.Position})
+	if b := blocks[state.Position]; err == nil && (b == nil || eth.Hash(b.Hash) != state.PositionHash || int64(b.Timestamp) < until) {
+		why = "the blocks until the end of the time of the transfer are not read yet"
+	}
+	return why, err
+}
+
+// hasUnreadTransfer reports whether a block that was not read yet has a transfer of the amount that no record has.
+func (r *Rail) hasUnreadTransfer(ctx context.Context, d debit, position uint64) (bool, error) {
+	var events []event
+	filter := map[string]any{"fromBlock": quantity(position + 1), "toBlock": "latest",
 		"address": eth.FormatAddress(r.tokens[money.USDB]),
 		"topics":  []any{eth.FormatHash(eth.TransferTopic), eth.AddressTopic(d.from), eth.AddressTopic(r.wallet)}}
 	if err := r.nodes.call(ctx, &request{Method: "eth_getLogs", Params: []any{filter}, Result: &events}); err != nil {
 		return false, err
 	}
 	for _, found := range r.transfers(events) {
-		if found.Amount.Cmp(t.Amount) != 0 {
+		if found.Amount.Cmp(big.NewInt(d.Value)) != 0 {
 			continue
 		}
-		blocks := Range{state.Position + 1, uint64(found.BlockNumber)}
+		blocks := Range{position + 1, uint64(found.BlockNumber)}
 		stored, err := r.store.StoredHashes(ctx, r.name, blocks, []eth.Hash{eth.Hash(found.Transaction)})
 		if err != nil || len(stored) == 0 {
 			return err == nil, err
@@ -152,13 +169,19 @@ func (r *Rail) isDebitForgotten(ctx context.Context, d debit) (bool, error) {
 	return false, nil
 }
 
-// endTurn ends the turn of a transfer that is to be refused: then none of its transactions can be added any more. It returns false if
-// one has been.
-func (r *Rail) endTurn(ctx context.Context, d debit) (bool, error) {
-	if d.Method == wallet.ByAuthorization || d.stored != nil {
-		return true, nil
+// giveUp ends the turn of a transfer that is to be refused: then none of its transactions can be added any more. It returns why it is
+// not to be refused at present; the blocks until a time must have been read.
+func (r *Rail) giveUp(ctx context.Context, d debit, until int64) (why string, err error) {
+	if d.Method == wallet.ByAuthorization {
+		return "", nil
 	}
-	return r.store.EndTurn(ctx, r.walletOf(d.from), d.Transaction.UUID())
+	if why, err = r.forgotten(ctx, d, until); err != nil || why != "" || d.stored != nil {
+		return why, err
+	}
+	if ended, err := r.store.EndTurn(ctx, r.walletOf(d.from), d.Transaction.UUID()); err != nil || !ended {
+		return "a transaction of the transfer was added by another process", err
+	}
+	return "", nil
 }
 
 func (r *Rail) walletOf(address eth.Address) Wallet {

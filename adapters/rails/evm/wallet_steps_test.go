@@ -105,6 +105,7 @@ func TestWalletSteps_AllowanceOfAFailedPayment(t *testing.T) {
 	}
 	e.chain.Call("evm_increaseTime", 4000)
 	e.chain.Mine(4)
+	e.poll(r)
 	if got := e.debit(r, fails); got.Verdict != ports.Refused || got.Code != "AUTHORIZATION_EXPIRED" || e.allowance(o).Int64() != 60 {
 		t.Fatalf("%+v; the allowance is %s", got, e.allowance(o))
 	}
@@ -242,6 +243,7 @@ func TestWalletSteps_OwnerPaysTheTokensAway(t *testing.T) {
 		}
 		e.chain.Call("evm_increaseTime", 4000)
 		e.chain.Mine(4)
+		e.poll(r)
 		if got := e.debit(r, pays); got.Verdict != ports.Refused {
 			t.Errorf("%+v", got)
 		}
@@ -282,6 +284,7 @@ func TestWalletSteps_OwnerUsesTheNonce(t *testing.T) {
 	}
 	e.chain.Call("evm_increaseTime", 4000)
 	e.chain.Mine(4)
+	e.poll(r)
 	if got := e.debit(r, pays); got.Verdict != ports.Refused {
 		t.Errorf("%+v", got)
 	}
