@@ -112,13 +112,9 @@ func (r *Rail) supplyDebit(ctx context.Context, t Transaction, maxFee *big.Int) 
 	if err != nil {
 		return false, err
 	}
-	issued, err := r.store.DepositAddresses(ctx, r.name, []eth.Address{t.Sender})
-	if err != nil {
-		return false, err
-	}
 	s, wait, err := r.newSession(ctx)
 	if err == nil && wait == "" {
-		enough, wait, err = r.supply(ctx, s, issued[t.Sender], held, t.GasLimit, maxFee)
+		enough, wait, err = r.supplyWallet(ctx, s, t, held, maxFee)
 	}
 	if wait != "" {
 		r.log.Warn("the wallet of a payment that is stuck gets no gas: " + wait)

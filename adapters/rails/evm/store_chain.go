@@ -344,6 +344,16 @@ func (s *Store) Holdings(ctx context.Context, connection string, after Holding,
 		connection, after.Currency, after.Address, limit)
 }
 
+// HeldBy returns what an address should hold: what it received, less what it sent. It uses the primary key.
+func (s *Store) HeldBy(ctx context.Context, connection string, address eth.Address, currency money.Currency) (*big.Int, error) {
+	found, err := s.holdings(ctx, `SELECT currency, address, received, sent FROM evm_holdings
+		WHERE connection = $1 AND currency = $2 AND address = $3`, connection, currency, address)
+	if err != nil || len(found) == 0 {
+		return new(big.Int), err
+	}
+	return new(big.Int).Sub(found[0].Received, found[0].Sent), nil
+}
+
 func (s *Store) holdings(ctx context.Context, sql string, args ...any) (holdings []Holding, err error) {
 	err = s.inTx(ctx, func(ctx context.Context, tx querier) (err error) {
 		holdings, err = storage.Collect(ctx, tx.Read, sql, args, func(rows pgx.Rows, h *Holding) error {

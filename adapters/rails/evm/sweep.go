@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/adapters/rails/evm/eth"
+	"causeway/core/ident"
 	"causeway/core/money"
 )
 
@@ -118,27 +119,35 @@ func firstError(err error, estimates []estimate) error {
 // sent.
 func (r *Rail) supply(ctx context.Context, s *session, d DepositAddress, held held, gas uint64, maxFee *big.Int) (enough bool, wait string,
 	err error) {
-	missing := new(big.Int).Mul(new(big.Int).SetUint64(gas), maxFee)
-	missing.Add(missing, r.chain.dataFee)
-	if missing.Sub(missing, held.native).Sign() <= 0 {
+	missing := r.missingGas(held, gas, maxFee)
+	if missing.Sign() <= 0 {
 		return true, "", nil
 	}
-	purpose := TopUp
-	if !d.Wallet.IsZero() {
-		purpose = WalletTopUp
-	}
+	_, wait, err = r.topUp(ctx, s, TopUp, r.errand(TopUp, d.Address, fmt.Sprintf("%d:%s", held.nonce, held.native)), d.Platform, d.Address, missing)
+	return false, wait, err
+}
+
+// missingGas returns what an address has too little for a transaction; zero or less if it has enough.
+func (r *Rail) missingGas(held held, gas uint64, maxFee *big.Int) *big.Int {
+	missing := new(big.Int).Mul(new(big.Int).SetUint64(gas), maxFee)
+	missing.Add(missing, r.chain.dataFee)
+	return missing.Sub(missing, held.native)
+}
+
+// topUp sends an address native currency, once for each subject.
+func (r *Rail) topUp(ctx context.Context, s *session, purpose Purpose, subject uuid.UUID, p ident.Platform, to eth.Address,
+	value *big.Int) (stored Transaction, wait string, err error) {
 	now := r.clock.Now()
 	t := Transaction{
-		Connection: r.name, Sender: r.wallet, Path: r.keyPath(eth.HotPath()), Purpose: purpose,
-		Subject:  r.errand(purpose, d.Address, fmt.Sprintf("%d:%s", held.nonce, held.native)),
-		Platform: d.Platform, To: d.Address, Value: missing, Data: []byte{}, GasLimit: plainGas,
-		Recipient: d.Address, Currency: r.chain.native, Amount: missing, State: Pending, CreatedAt: now, UpdatedAt: now,
+		Connection: r.name, Sender: r.wallet, Path: r.keyPath(eth.HotPath()), Purpose: purpose, Subject: subject,
+		Platform: p, To: to, Value: value, Data: []byte{}, GasLimit: plainGas,
+		Recipient: to, Currency: r.chain.native, Amount: value, State: Pending, CreatedAt: now, UpdatedAt: now,
 	}
 	stored, added, wait, err := r.add(ctx, s, t)
 	if err == nil && added == Added {
 		r.broadcast(ctx, []Transaction{stored})
 	}
-	return false, wait, err
+	return stored, wait, err
 }
 
 // held is what an address holds at the latest block.

@@ -2,6 +2,7 @@ package evm
 
 import (
 	"context"
+	"fmt"
 	"math/big"
 	"time"
 
@@ -98,9 +99,18 @@ func (r *Rail) stepByTransaction(ctx context.Context, s *session, d debit, held 
 		return o, err
 	}
 	t.GasLimit = estimates[0].gas + recipientGas
-	to := DepositAddress{Address: d.from, PlatformReference: PlatformReference{Platform: d.Platform, Wallet: d.Account}}
-	enough, wait, err := r.supply(ctx, s, to, held, t.GasLimit, s.offer.maxFee)
-	switch {
+	offer := s.offer
+	if most := r.mostFor(held, t.GasLimit); most.Cmp(offer.maxFee) < 0 && most.Cmp(raised(s.price.now())) >= 0 {
+		offer.maxFee = most // what it has is enough for now
+	}
+	// It is signed before gas is sent: if its nonce is used, it can never be made.
+	if t.Nonce, err = r.store.NextNonce(ctx, r.walletOf(d.from), held.nonce); err == nil {
+		_, err = r.sign(ctx, t, offer)
+	}
+	if err != nil {
+		return o, err
+	}
+	switch enough, wait, err := r.supplyWallet(ctx, s, t, held, offer.maxFee); {
 	case err != nil:
 		return o, err
 	case wait != "":
@@ -108,7 +118,7 @@ func (r *Rail) stepByTransaction(ctx context.Context, s *session, d debit, held 
 	case !enough:
 		return r.waiting("gas was sent to the wallet; the transfer follows"), nil
 	}
-	stored, addition, err := r.addWithNonce(ctx, t, s.offer, held.nonce, nil)
+	stored, addition, err := r.addWithNonce(ctx, t, offer, held.nonce, nil)
 	switch {
 	case err != nil:
 		return o, err
@@ -118,6 +128,37 @@ func (r *Rail) stepByTransaction(ctx context.Context, s *session, d debit, held 
 		return r.waiting(whyNotAdded(addition)), nil
 	}
 	return r.outcome(stored), nil
+}
+
+// mostFor returns the highest price of gas that what an address holds is enough for.
+func (r *Rail) mostFor(held held, gas uint64) *big.Int {
+	most := new(big.Int).Sub(held.native, r.chain.dataFee)
+	return most.Div(most, new(big.Int).SetUint64(gas))
+}
+
+// supplyWallet is like supply, for a transaction of an embedded wallet. An owner with exported words can spend the gas: so each version of
+// a transaction gets some once, and a wallet gets no more whose gas went into no payment.
+func (r *Rail) supplyWallet(ctx context.Context, s *session, t Transaction, held held, maxFee *big.Int) (enough bool, wait string, err error) {
+	missing := r.missingGas(held, t.GasLimit, maxFee)
+	if missing.Sign() <= 0 {
+		return true, "", nil
+	}
+	log := r.log.WithField("address", eth.FormatAddress(t.Sender)).WithField("subject", t.Subject)
+	left, err := r.store.HeldBy(ctx, r.name, t.Sender, r.chain.native)
+	if err != nil {
+		return false, "", err
+	}
+	if left.Cmp(new(big.Int).Lsh(held.native, 1)) > 0 { // fees that no record has may take some
+		log.Errorf("the owner of a wallet has spent its gas: it has %s wei of %s; it gets no more until they are there again", held.native, left)
+		return false, fmt.Sprintf("the gas of the wallet was spent by its owner; send %s wei to %s", missing, eth.FormatAddress(t.Sender)), nil
+	}
+	subject := r.errand(WalletTopUp, t.Sender, fmt.Sprintf("%s:%d", t.Subject, len(t.Attempts)))
+	stored, wait, err := r.topUp(ctx, s, WalletTopUp, subject, t.Platform, t.Sender, missing)
+	if err == nil && wait == "" && stored.State != Pending {
+		log.Warn("a wallet has got gas for a payment, and has too little; it gets no more for it")
+		wait = "the wallet has got gas for this payment, and has too little at the present price"
+	}
+	return false, wait, err
 }
 
 // forgotten returns why a transfer is neither made nor refused at present: the database may have lost it, as no record has one of its

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"causeway/adapters/rails/evm"
 	"causeway/adapters/rails/evm/devnet"
@@ -289,47 +288,6 @@ func TestWalletSteps_OwnerUsesTheNonce(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	e.wantBalances(100, 0, o)
-}
-
-func TestWalletSteps_GasThatIsGoneOrTooLittle(t *testing.T) {
-	t.Parallel()
-	// The gas of a wallet vanishes before its transaction is signed, and again after it; and then a unit of gas costs fifty times as
-	// much. The wallet gets what is missing, the transaction a higher fee, and the payment is made once.
-	e := newWalletEnvIn(t, "TestTether")
-	e.extra["maxFeeGwei"] = "500"
-	r := e.rail()
-	o := e.newOwner(r)
-	o.deposit(r, 100)
-	pays := o.pays(r, 60, 360_000)
-	e.debit(r, pays)
-	e.chain.Mine(1)
-	e.chain.Call("hardhat_setBalance", o.address, "0x1")
-	for range 6 {
-		e.debit(r, pays)
-		if len(e.transactions(evm.WalletDebit, pays)) > 0 {
-			break
-		}
-		e.chain.Mine(1)
-	}
-	signed := e.transactions(evm.WalletDebit, pays)
-	if len(signed) != 1 {
-		t.Fatal("the transaction is not signed")
-	}
-	e.chain.Call("hardhat_dropTransaction", eth.FormatHash(signed[0].Attempts[0].Hash))
-	e.chain.Call("hardhat_setBalance", o.address, "0x2")
-	for range 6 {
-		e.chain.Call("hardhat_setNextBlockBaseFeePerGas", "0xba43b7400") // 50 gwei
-		e.chain.Mine(1)
-		e.clock.Advance(5 * time.Minute)
-		e.poll(r)
-	}
-	if got := e.settle(r, pays); got[0].Verdict != ports.Done {
-		t.Errorf("%+v", got)
-	}
-	if n := len(e.transactions(evm.WalletDebit, pays)[0].Attempts); n < 2 {
-		t.Errorf("signed %d times", n)
-	}
-	e.wantBalances(40, 60, o)
 }
 
 func TestWalletSteps_PauseHoldsPermitsAndGas(t *testing.T) {

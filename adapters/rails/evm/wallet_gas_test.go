@@ -1,0 +1,99 @@
+package evm_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"causeway/adapters/rails/evm"
+	"causeway/adapters/rails/evm/eth"
+	"causeway/ports"
+)
+
+func TestWalletGas_TooLittle(t *testing.T) {
+	t.Parallel()
+	// After a transaction was signed, a unit of gas costs fifty times as much. The wallet gets what is missing, the transaction a higher
+	// fee, and the payment is made once.
+	e := newWalletEnvIn(t, "TestTether")
+	e.extra["maxFeeGwei"] = "500"
+	r := e.rail()
+	o := e.newOwner(r)
+	o.deposit(r, 100)
+	pays := o.pays(r, 60, 360_000)
+	e.debit(r, pays)
+	e.chain.Mine(1)
+	e.debit(r, pays)
+	signed := e.transactions(evm.WalletDebit, pays)
+	if len(signed) != 1 {
+		t.Fatal("the transaction is not signed")
+	}
+	e.chain.Call("hardhat_dropTransaction", eth.FormatHash(signed[0].Attempts[0].Hash))
+	for range 6 {
+		e.chain.Call("hardhat_setNextBlockBaseFeePerGas", "0xba43b7400") // 50 gwei
+		e.chain.Mine(1)
+		e.clock.Advance(5 * time.Minute)
+		e.poll(r)
+	}
+	if got := e.settle(r, pays); got[0].Verdict != ports.Done {
+		t.Errorf("%+v", got)
+	}
+	if n := len(e.transactions(evm.WalletDebit, pays)[0].Attempts); n < 2 {
+		t.Errorf("signed %d times", n)
+	}
+	e.wantBalances(40, 60, o)
+}
+
+// spendsGas sends most of what the address has to nobody, as its owner can after an export.
+func (o *owner) spendsGas() {
+	o.t.Helper()
+	o.chain.Call("hardhat_impersonateAccount", o.address)
+	price := o.chain.Number("eth_gasPrice").Int64() * 2
+	left := o.chain.Number("eth_getBalance", o.address, "latest").Int64() - 21_000*price
+	if left <= 0 {
+		return
+	}
+	o.chain.Call("eth_sendTransaction", map[string]any{"from": o.address, "to": o.payee(), "gas": "0x5208", "value": fmt.Sprintf("%#x", left),
+		"maxFeePerGas": fmt.Sprintf("%#x", price), "maxPriorityFeePerGas": fmt.Sprintf("%#x", price)})
+}
+
+func TestWalletGas_OwnerSpendsIt(t *testing.T) {
+	t.Parallel()
+	// The owner spends the gas of a payment each time that some is there: the payment gets it once, later ones none, until what is missing
+	// is there again.
+	e := newWalletEnvIn(t, "TestTether")
+	r := e.rail()
+	o := e.newOwner(r)
+	o.deposit(r, 100)
+	sent := func() int64 { return e.chain.Number("eth_getTransactionCount", e.env.wallet(), "latest").Int64() }
+	step := func(pays ports.WalletTransfer) ports.Outcome {
+		got := e.debit(r, pays)
+		for range 4 {
+			e.chain.Mine(3)
+			o.spendsGas()
+			e.chain.Mine(3)
+			e.poll(r)
+			got = e.debit(r, pays)
+		}
+		return got
+	}
+	first := o.pays(r, 30, 3600)
+	if got := step(first); got.Verdict != ports.Waiting || sent() != 1 {
+		t.Fatalf("%d transactions were sent; %+v", sent(), got)
+	}
+	e.chain.Call("evm_increaseTime", 4000)
+	e.chain.Mine(4)
+	e.poll(r)
+	if got := e.debit(r, first); got.Verdict != ports.Refused {
+		t.Errorf("%+v", got)
+	}
+	second := o.pays(r, 30, 36_000)
+	if got := step(second); got.Verdict != ports.Waiting || sent() != 1 || !strings.Contains(got.Text, "spent by its owner") {
+		t.Errorf("%d transactions were sent; %+v", sent(), got)
+	}
+	e.chain.Call("hardhat_setBalance", o.address, "0xde0b6b3a7640000")
+	if got := e.settle(r, second); got[0].Verdict != ports.Done || sent() != 1 {
+		t.Errorf("%d transactions were sent; %+v", sent(), got)
+	}
+	e.wantBalances(70, 30, o)
+}
