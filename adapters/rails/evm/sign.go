@@ -133,7 +133,7 @@ func (r *Rail) addWithNonce(ctx context.Context, t Transaction, offer feePrice, 
 	case <-ctx.Done():
 		return t, "", ctx.Err()
 	}
-	w := Wallet{Connection: r.name, Rail: r.rail, ChainID: r.chain.id, Address: t.Sender}
+	w := Wallet{Connection: r.name, Rail: r.rail, ChainID: r.chain.id, Address: t.Sender, Embedded: t.isByOwner()}
 	for range nonceAttempts {
 		nonce, err := r.store.NextNonce(ctx, w, chainNonce)
 		if err != nil {

@@ -162,6 +162,8 @@ type Wallet struct {
 	Rail       corridor.Rail
 	ChainID    uint64
 	Address    eth.Address
+	// Embedded: it is the address of an embedded wallet, which goes on to the next connection of the chain.
+	Embedded bool
 }
 
 // Purpose is what a transaction is for.

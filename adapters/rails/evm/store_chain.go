@@ -37,11 +37,14 @@ func NewStore(db *storage.DB) *Store { return &Store{db} }
 // inTx runs fn in one transaction. A connection to a chain serves several platforms, so it sees the rows of all.
 func (s *Store) inTx(ctx context.Context, fn func(ctx context.Context, tx querier) error) error {
 	ctx = ports.ForAllPlatforms(ctx)
-	return s.db.InTx(ctx, func(tx storage.Tx) error { return fn(ctx, querier{tx}) })
+	return s.db.InTx(ctx, func(tx storage.Tx) error { return fn(ctx, querier{tx, s.db.Now()}) })
 }
 
 // querier is a transaction about chains.
-type querier struct{ storage.Tx }
+type querier struct {
+	storage.Tx
+	now time.Time
+}
 
 // row reads the row of a query into targets. It returns false if there is none.
 func (q querier) row(ctx context.Context, sql string, args []any, targets ...any) (found bool, err error) {

@@ -30,23 +30,27 @@ func (s *Store) NextNonce(ctx context.Context, w Wallet, atLeast uint64) (nonce 
 
 // lockWallet returns the next nonce of a sender, which stays until the transaction ends.
 func (q querier) lockWallet(ctx context.Context, w Wallet) (uint64, error) {
+	connection, next, err := q.lockRow(ctx, w)
+	switch {
+	case err != nil || connection == w.Connection:
+		return next, err
+	case w.Embedded:
+		return next, q.takeOver(ctx, w, connection)
+	}
+	return 0, fmt.Errorf("the wallet 0x%x on chain %d belongs to the connection %s; give %s a seed of its own", w.Address, w.ChainID,
+		connection, w.Connection)
+}
+
+// lockRow returns the connection and the next nonce of a sender.
+func (q querier) lockRow(ctx context.Context, w Wallet) (connection string, next uint64, err error) {
 	if _, err := q.Exec(
 		ctx, `INSERT INTO evm_wallets (chain_id, address, connection, next_nonce) VALUES ($1, $2, $3, 0) ON CONFLICT DO NOTHING`,
 		w.ChainID, w.Address, w.Connection); err != nil {
-		return 0, err
+		return "", 0, err
 	}
-	var connection string
-	var next uint64
-	if _, err := q.row(ctx, `SELECT connection, next_nonce FROM evm_wallets WHERE chain_id = $1 AND address = $2 FOR UPDATE`,
-		[]any{w.ChainID, w.Address},
-		&connection, &next); err != nil {
-		return 0, err
-	}
-	if connection != w.Connection {
-		return 0, fmt.Errorf("the wallet 0x%x on chain %d belongs to the connection %s; give %s a seed of its own", w.Address, w.ChainID,
-			connection, w.Connection)
-	}
-	return next, nil
+	_, err = q.row(ctx, `SELECT connection, next_nonce FROM evm_wallets WHERE chain_id = $1 AND address = $2 FOR UPDATE`,
+		[]any{w.ChainID, w.Address}, &connection, &next)
+	return connection, next, err
 }
 
 // AddTransaction stores a transaction with its first attempt, with which a payout or refund has left. It returns Added, or why it

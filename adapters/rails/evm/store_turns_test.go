@@ -1,6 +1,7 @@
 package evm_test
 
 import (
+	"math/big"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"causeway/adapters/rails/evm"
 	"causeway/adapters/rails/evm/eth"
 	"causeway/core/corridor"
+	"causeway/core/money"
 )
 
 func TestStore_TurnOfAWalletIsOfOnePayment(t *testing.T) {
@@ -43,4 +45,61 @@ func TestStore_TurnOfAWalletIsOfOnePayment(t *testing.T) {
 	e.clock.Advance(2 * time.Hour)
 	take("too late", wallet, first, until, false)
 	take("after the time of the second", wallet, third, e.clock.Now().Add(time.Hour), true)
+}
+
+func TestStore_WalletGoesOnToTheNextConnection(t *testing.T) {
+	t.Parallel()
+	// Another connection takes the address of an embedded wallet over once no payment of the former one is on its way; but no other address.
+	e := newEnv(t)
+	s := e.store()
+	next := func(w evm.Wallet, want bool) {
+		t.Helper()
+		w.Connection = "base-next"
+		if _, err := s.NextNonce(t.Context(), w, 0); (err == nil) != want {
+			t.Errorf("%v", err)
+		}
+	}
+	of := func(n byte, embedded bool) (evm.Wallet, uuid.UUID) {
+		t.Helper()
+		w := evm.Wallet{Connection: "base-main", Rail: corridor.Base, ChainID: 31337, Address: eth.Address{n}, Embedded: embedded}
+		subject := uuid.New()
+		if taken, err := s.TakeTurn(t.Context(), w, subject, e.clock.Now().Add(time.Hour)); err != nil || !taken {
+			t.Fatalf("%t, %v", taken, err)
+		}
+		return w, subject
+	}
+	ended, subject := of(1, true)
+	next(ended, false)
+	over := ended
+	over.Connection = "base-next" // which is asked about the payment, and refuses it
+	if done, err := s.EndTurn(t.Context(), over, subject); err != nil || !done {
+		t.Errorf("%t, %v", done, err)
+	}
+	next(ended, true)
+
+	pending, subject := of(2, true)
+	transaction := evm.Transaction{Connection: "base-main", Sender: pending.Address, Purpose: evm.WalletDebit, Subject: subject,
+		Platform: e.platform, Value: new(big.Int), Data: []byte{1}, Currency: money.USDB, Amount: big.NewInt(10), State: evm.Pending,
+		CreatedAt: noon, UpdatedAt: noon, Attempts: []evm.Attempt{evmAttempt(1)}}
+	if _, added, err := s.AddTransaction(t.Context(), pending, transaction, nil); err != nil || added != evm.Added {
+		t.Fatalf("%s, %v", added, err)
+	}
+	e.clock.Advance(2 * time.Hour)
+	next(pending, false)
+	over = pending
+	over.Connection = "base-next"
+	if done, err := s.EndTurn(t.Context(), over, subject); err != nil || done {
+		t.Errorf("%t, %v", done, err)
+	}
+	if _, err := e.db.Pool().Exec(t.Context(), "UPDATE evm_transactions SET state = 'LOST'"); err != nil {
+		t.Fatal(err)
+	}
+	next(pending, true)
+
+	expired, _ := of(3, true)
+	e.clock.Advance(2 * time.Hour)
+	next(expired, true)
+	hot, _ := of(4, false)
+	e.clock.Advance(2 * time.Hour)
+	next(hot, false)
 }

@@ -226,5 +226,5 @@ func (r *Rail) giveUp(ctx context.Context, d debit, until int64) (why string, er
 }
 
 func (r *Rail) walletOf(address eth.Address) Wallet {
-	return Wallet{Connection: r.name, Rail: r.rail, ChainID: r.chain.id, Address: address}
+	return Wallet{Connection: r.name, Rail: r.rail, ChainID: r.chain.id, Address: address, Embedded: true}
 }

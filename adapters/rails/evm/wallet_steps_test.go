@@ -322,3 +322,26 @@ func TestWalletSteps_PauseHoldsPermitsAndGas(t *testing.T) {
 		e.wantBalances(40, 60, o)
 	})
 }
+
+func TestWalletSteps_AnotherConnectionGoesOn(t *testing.T) {
+	// The connection is replaced by one with another name and seed: the wallet pays over it.
+	inCounted(t, func(t *testing.T, e *walletEnv, r *recorded, o *owner) {
+		if got := e.settle(r, o.pays(r, 10, 36_000)); got[0].Verdict != ports.Done {
+			t.Fatalf("%+v", got)
+		}
+		c := e.connection()
+		e.account, e.cursor = 7, ""
+		c.Name, c.Settings["account"] = "base-next", "7"
+		next, err := e.tryOpen(e.db.Pool(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = next.Close() })
+		e.chain.Call("hardhat_setBalance", e.env.wallet(), "0xde0b6b3a7640000")
+		e.poll(next)
+		if got := e.settle(next, o.pays(next, 20, 36_000)); got[0].Verdict != ports.Done {
+			t.Errorf("%+v", got)
+		}
+		e.wantBalances(70, 20, o)
+	})
+}
