@@ -24,7 +24,8 @@ type Custody interface {
 	// SignTransfer signs, with the key of the address of a wallet, the transfer that the payload of an authorisation says. It returns
 	// an error, and signs nothing, unless the key of the wallet proves that its owner has signed that payload. The same payload
 	// is the same transfer, which a chain takes once: permits and transactions are numbered, and a payload that was signed with one
-	// number is never signed with another. The terms that were signed are returned.
+	// number is never signed with another, and first before the end of its time (wallet.ErrTooLate). The terms that were signed are
+	// returned.
 	SignTransfer(ctx context.Context, w WalletID, a wallet.Authorization, terms wallet.Terms) (wallet.SignedTransfer, error)
 	// NewSessionKey makes a key pair for a session. The private key is sealed to the client's key and kept
 	// nowhere.

@@ -3,6 +3,7 @@ package ports
 import (
 	"context"
 	"crypto/sha256"
+	"time"
 
 	"causeway/core/wallet"
 )
@@ -18,6 +19,7 @@ type WalletKeyStore interface {
 	// AddWalletKey stores the key of a wallet unless it has one, and returns the public key that it then
 	// has. Concurrent calls return the same key. It keeps no reference to the entropy.
 	AddWalletKey(ctx context.Context, w WalletID, key wallet.Key, entropy []byte) (wallet.Key, error)
-	// FixTransferNonce returns the nonce of the transfer of a payload, which is the given one if it has none yet. It never changes.
-	FixTransferNonce(ctx context.Context, w WalletID, payload [sha256.Size]byte, nonce uint64) (fixed uint64, err error)
+	// FixTransferNonce returns the nonce of the transfer of a payload, which is the given one if it has none yet. It never changes. From
+	// the end of its time on, a payload that has none gets wallet.ErrTooLate.
+	FixTransferNonce(ctx context.Context, w WalletID, payload [sha256.Size]byte, nonce uint64, end time.Time) (fixed uint64, err error)
 }

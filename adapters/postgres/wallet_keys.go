@@ -3,7 +3,7 @@ package postgres
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
+	"time"
 
 	"causeway/adapters/postgres/sealed"
 	"causeway/adapters/postgres/storage"
@@ -51,16 +51,19 @@ func (db *DB) AddWalletKey(ctx context.Context, w ports.WalletID, key wallet.Key
 }
 
 // FixTransferNonce reads the nonce after it did not insert one: the transaction that did has been committed. It uses the primary key.
-func (db *DB) FixTransferNonce(ctx context.Context, w ports.WalletID, payload [sha256.Size]byte, nonce uint64) (fixed uint64, err error) {
-	if _, err := db.exec(ctx, `INSERT INTO wallet_transfer_nonces (platform_id, account_id, payload_sha256, nonce, created_at)
-		VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`, w.Platform, w.Account, payload[:], nonce, db.clock.Now()); err != nil {
-		return 0, err
+func (db *DB) FixTransferNonce(ctx context.Context, w ports.WalletID, payload [sha256.Size]byte, nonce uint64,
+	end time.Time) (fixed uint64, err error) {
+	if now := db.clock.Now(); now.Before(end) {
+		if _, err := db.exec(ctx, `INSERT INTO wallet_transfer_nonces (platform_id, account_id, payload_sha256, nonce, created_at)
+		VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`, w.Platform, w.Account, payload[:], nonce, now); err != nil {
+			return 0, err
+		}
 	}
 	found, err := storage.ReadRow(ctx, db.read,
 		`SELECT nonce FROM wallet_transfer_nonces WHERE platform_id = $1 AND account_id = $2 AND payload_sha256 = $3`,
 		[]any{w.Platform, w.Account, payload[:]}, &fixed)
 	if err == nil && !found {
-		err = errors.New("the nonce of a transfer was not stored")
+		err = wallet.ErrTooLate
 	}
 	return fixed, err
 }

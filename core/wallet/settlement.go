@@ -63,6 +63,9 @@ func (s Settlement) IsVia(other Settlement) bool {
 // ErrNoSettlement is the error of a payload that names no transfer on a chain.
 var ErrNoSettlement = errors.New("the payload names no transfer on a chain")
 
+// ErrTooLate is the error of a transfer that is to be signed first after the end of its time.
+var ErrTooLate = errors.New("the time in which the transfer can be made is over")
+
 // ChainTransfer is the transfer on a chain that the payload of a payment says.
 type ChainTransfer struct {
 	Settlement

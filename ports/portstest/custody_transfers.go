@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"math/big"
 	"strings"
@@ -127,6 +128,10 @@ func custodyTransfers(t *testing.T, custody ports.Custody, newWallets NewWallets
 			}
 			if signed, err := custody.SignTransfer(t.Context(), other, session.sign(t, one, id, payload), custodyTerms(7)); err == nil {
 				t.Errorf("%s: for another wallet: signed %+v", method, signed)
+			}
+			late := strings.Replace(payload, "1773493500", "1773489600", 1) // noon of the day of the test, when its time is over
+			if signed, err := custody.SignTransfer(t.Context(), one, session.sign(t, one, id, late), custodyTerms(8)); !errors.Is(err, wallet.ErrTooLate) {
+				t.Errorf("%s: after its time: signed %+v, %v", method, signed, err)
 			}
 		}
 	})

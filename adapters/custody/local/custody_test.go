@@ -80,8 +80,15 @@ func (m *memoryStore) AddWalletKey(ctx context.Context, w ports.WalletID, key wa
 	return m.keys[w].public, ctx.Err()
 }
 
-func (m *memoryStore) FixTransferNonce(_ context.Context, w ports.WalletID, payload [32]byte, nonce uint64) (uint64, error) {
-	fixed, _ := m.nonces.LoadOrStore(fmt.Sprintf("%v %x", w, payload), nonce)
+func (m *memoryStore) FixTransferNonce(_ context.Context, w ports.WalletID, payload [32]byte, nonce uint64, end time.Time) (uint64, error) {
+	key := fmt.Sprintf("%v %x", w, payload)
+	if noon.Before(end) {
+		m.nonces.LoadOrStore(key, nonce)
+	}
+	fixed, found := m.nonces.Load(key)
+	if !found {
+		return 0, wallet.ErrTooLate
+	}
 	return fixed.(uint64), nil
 }
 

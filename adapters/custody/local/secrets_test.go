@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sirupsen/logrus"
 
@@ -45,7 +46,7 @@ func (s *spyStore) AddWalletKey(_ context.Context, _ ports.WalletID, key wallet.
 	return key, s.err
 }
 
-func (s *spyStore) FixTransferNonce(_ context.Context, _ ports.WalletID, _ [32]byte, nonce uint64) (uint64, error) {
+func (s *spyStore) FixTransferNonce(_ context.Context, _ ports.WalletID, _ [32]byte, nonce uint64, _ time.Time) (uint64, error) {
 	return nonce, s.err
 }
 

@@ -1,6 +1,7 @@
 package local_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -254,5 +255,25 @@ func TestCustody_SeesItsPlatformOnly(t *testing.T) {
 	}
 	if key, err := custody.WalletKey(ports.ForPlatform(t.Context(), w.Platform), w); err != nil || key != want {
 		t.Errorf("the key is %x, %v; want %x", key, err, want)
+	}
+}
+
+func TestCustody_NonceIsFixedBeforeTheEndOfItsTime(t *testing.T) {
+	t.Parallel()
+	// From the end of the time of a transfer on, none gets a nonce; one that has a nonce keeps it.
+	env := newEnv(t)
+	w, _, _ := env.newWallets(t)
+	fix := func(payload byte, nonce uint64) (uint64, error) {
+		return env.db.FixTransferNonce(t.Context(), w, [32]byte{payload}, nonce, noon.Add(time.Hour))
+	}
+	if got, err := fix(1, 7); err != nil || got != 7 {
+		t.Errorf("%d, %v", got, err)
+	}
+	env.clock.Advance(time.Hour)
+	if got, err := fix(1, 8); err != nil || got != 7 {
+		t.Errorf("%d, %v", got, err)
+	}
+	if _, err := fix(2, 8); !errors.Is(err, wallet.ErrTooLate) {
+		t.Errorf("%v", err)
 	}
 }

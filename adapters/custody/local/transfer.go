@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"time"
 
 	"github.com/decred/dcrd/dcrec/secp256k1/v4/ecdsa"
 
@@ -26,7 +27,8 @@ func (c *Custody) Address(ctx context.Context, w ports.WalletID) (ethereum.Addre
 }
 
 // SignTransfer implements ports.Custody. It trusts nothing that it is given but what the owner has signed: the authorisation is checked
-// with the key of the wallet, and what is signed follows from the payload, but its nonce, which is fixed at the first call, and the gas.
+// with the key of the wallet, and what is signed follows from the payload, but its nonce, which is fixed at the first call, before the
+// end of the time of the transfer, and the gas.
 func (c *Custody) SignTransfer(ctx context.Context, w ports.WalletID, a wallet.Authorization,
 	terms wallet.Terms) (signed wallet.SignedTransfer, err error) {
 	s := c.newSecrets()
@@ -47,7 +49,7 @@ func (c *Custody) SignTransfer(ctx context.Context, w ports.WalletID, a wallet.A
 		return signed, err
 	}
 	if signed.Method != wallet.ByAuthorization {
-		if terms.Nonce, err = c.store.FixTransferNonce(ctx, w, signed.Nonce, terms.Nonce); err != nil {
+		if terms.Nonce, err = c.store.FixTransferNonce(ctx, w, signed.Nonce, terms.Nonce, time.Unix(signed.ValidBefore, 0)); err != nil {
 			return signed, err
 		}
 		signed.Terms = terms

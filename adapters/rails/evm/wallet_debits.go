@@ -238,7 +238,7 @@ func (r *Rail) sendDebits(ctx context.Context, fresh []debit, outcomes []ports.O
 		}
 		outcome, err := step(ctx, session, d, &added)
 		switch {
-		case errors.Is(err, errOtherNonce):
+		case errors.Is(err, errOtherNonce), errors.Is(err, wallet.ErrTooLate):
 			outcome = r.waiting(err.Error())
 		case isRevert(err): // as long as nothing was sent, it can pass later, or fails at the end of its time
 			outcome = r.waiting("the contract does not take the transfer at present: " + err.Error())

@@ -75,7 +75,7 @@ type keyStore struct {
 	nonces sync.Map
 }
 
-func (k *keyStore) FixTransferNonce(_ context.Context, w ports.WalletID, payload [32]byte, nonce uint64) (uint64, error) {
+func (k *keyStore) FixTransferNonce(_ context.Context, w ports.WalletID, payload [32]byte, nonce uint64, _ time.Time) (uint64, error) {
 	fixed, _ := k.nonces.LoadOrStore(fmt.Sprintf("%v %x", w, payload), nonce)
 	return fixed.(uint64), nil
 }
