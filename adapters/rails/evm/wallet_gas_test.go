@@ -97,3 +97,26 @@ func TestWalletGas_OwnerSpendsIt(t *testing.T) {
 	}
 	e.wantBalances(70, 30, o)
 }
+
+func TestWalletGas_OwnersTransactionVanishes(t *testing.T) {
+	t.Parallel()
+	// The owner has sent a transaction, which vanishes in a reorganisation before it is final: the payment is signed after no gap, and made.
+	e := newWalletEnvIn(t, "TestTether")
+	r := e.rail()
+	o := e.newOwner(r)
+	o.deposit(r, 100)
+	e.chain.Call("hardhat_setBalance", o.address, "0xde0b6b3a7640000")
+	before := e.chain.Call("evm_snapshot")
+	o.asOwner(o.payee(), nil)
+	e.chain.Mine(1)
+	pays := o.pays(r, 60, 36_000)
+	if got := e.debit(r, pays); got.Verdict != ports.Waiting || !strings.Contains(got.Text, "not final yet") {
+		t.Errorf("%+v", got)
+	}
+	e.chain.Call("evm_revert", before)
+	e.chain.Mine(5)
+	if got := e.settle(r, pays); got[0].Verdict != ports.Done {
+		t.Errorf("%+v", got)
+	}
+	e.wantBalances(40, 60, o)
+}

@@ -2,6 +2,7 @@ package evm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/big"
 	"time"
@@ -103,6 +104,10 @@ func (r *Rail) stepByTransaction(ctx context.Context, s *session, d debit, held 
 	if most := r.mostFor(held, t.GasLimit); most.Cmp(offer.maxFee) < 0 && most.Cmp(raised(s.price.now())) >= 0 {
 		offer.maxFee = most // what it has is enough for now
 	}
+	settled, err := r.isSettled(ctx, d.from, held.nonce)
+	if err != nil || !settled {
+		return r.waiting("another transaction of the wallet is not final yet"), err
+	}
 	// It is signed before gas is sent: if its nonce is used, it can never be made.
 	if t.Nonce, err = r.store.NextNonce(ctx, r.walletOf(d.from), held.nonce); err == nil {
 		_, err = r.sign(ctx, t, offer)
@@ -128,6 +133,30 @@ func (r *Rail) stepByTransaction(ctx context.Context, s *session, d debit, held 
 		return r.waiting(whyNotAdded(addition)), nil
 	}
 	return r.outcome(stored), nil
+}
+
+// isSettled reports whether all nodes that answer say that a nonce is the next one of an address, at the latest block and at the final one:
+// a transaction of its owner that vanished would leave a gap before ours, which could never be in a block.
+func (r *Rail) isSettled(ctx context.Context, address eth.Address, nonce uint64) (bool, error) {
+	h, err := r.head(ctx)
+	if err != nil || !h.any {
+		return false, err
+	}
+	answers := 0
+	for _, n := range r.nodes.list {
+		var latest, final hexUint
+		requests := []*request{{Method: "eth_getTransactionCount", Params: []any{eth.FormatAddress(address), "latest"}, Result: &latest},
+			{Method: "eth_getTransactionCount", Params: []any{eth.FormatAddress(address), quantity(h.final)}, Result: &final}}
+		if err := errors.Join(r.nodes.sendTo(ctx, n, requests), requests[0].Err, requests[1].Err); err != nil {
+			r.log.WithError(err).Warn("a node does not say which transactions a wallet has sent")
+			continue
+		}
+		if uint64(latest) != nonce || uint64(final) != nonce {
+			return false, nil
+		}
+		answers++
+	}
+	return answers > 0, nil
 }
 
 // mostFor returns the highest price of gas that what an address holds is enough for.
