@@ -83,12 +83,17 @@ func (r *Rail) newDebit(ctx context.Context, index int, t ports.WalletTransfer) 
 	case err != nil || d.Transaction != t.Transaction || d.Platform != t.Wallet.Platform || d.Account != t.Wallet.Account ||
 		d.Value != t.Amount.Minor || t.Amount.Currency != money.USDB:
 		return d, errors.New("its owner has signed for no transfer on this chain; create a new quote")
-	case !d.IsVia(*via):
-		return d, errors.New("its owner has signed for another chain, token, recipient or method; create a new quote")
 	}
 	if d.from, err = r.wallets.Address(ctx, t.Wallet); err != nil {
 		r.log.WithError(err).Error("the address of a wallet is not known; will retry")
 		return d, fault.New(fault.ServiceUnavailable, "The custody is not available.")
+	}
+	if !d.IsVia(*via) { // a process that found another way before may be about to send it
+		if why, err := r.giveUp(ctx, d, 0); err != nil || why != "" {
+			r.log.WithError(err).WithField("subject", d.Transaction).Warn("a transfer by another way is not refused; will retry: " + why)
+			return d, fault.New(fault.ServiceUnavailable, "Whether the transfer was made is not known yet.")
+		}
+		return d, errors.New("its owner has signed for another chain, token, recipient or method; create a new quote")
 	}
 	return d, nil
 }

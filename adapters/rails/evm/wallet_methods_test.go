@@ -2,9 +2,14 @@ package evm_test
 
 import (
 	"fmt"
+	"math/big"
 	"strings"
 	"testing"
+	"time"
 
+	"causeway/adapters/rails/evm"
+	"causeway/adapters/rails/evm/eth"
+	"causeway/core/corridor"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/wallet"
@@ -136,5 +141,38 @@ func TestSettlement_FollowsFromTheContract(t *testing.T) {
 	e.currency = money.USDC
 	if via, err := e.rail().Settlement(t.Context()); err == nil {
 		t.Errorf("%+v", via)
+	}
+}
+
+func TestWallets_AnotherMethodEndsTheTurn(t *testing.T) {
+	t.Parallel()
+	// A process has the turn for a payment, and the way to pay changes: once the payment is refused, that process adds nothing.
+	e := newWalletEnvIn(t, "TestTether")
+	r := e.rail()
+	o := e.newOwner(r)
+	o.deposit(r, 100)
+	via, err := r.Settlement(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	via.ValidBefore, via.Method = e.now()+3600, wallet.ByPermit
+	id := ident.NewTransaction(e.ids.New, noon)
+	pays := o.transfer(id, 10, o.payload(id, 10, *via))
+	address, err := eth.ParseAddress(o.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := evm.Wallet{Connection: "base-main", Rail: corridor.Base, ChainID: 31337, Address: address, Embedded: true}
+	if taken, err := e.store().TakeTurn(t.Context(), w, id.UUID(), noon.Add(time.Hour)); err != nil || !taken {
+		t.Fatalf("%t, %v", taken, err)
+	}
+	if got := e.debit(r, pays); got.Verdict != ports.Refused {
+		t.Errorf("%+v", got)
+	}
+	transaction := evm.Transaction{Connection: "base-main", Sender: address, Purpose: evm.WalletDebit, Subject: id.UUID(),
+		Platform: e.platform, Value: new(big.Int), Data: []byte{1}, Currency: money.USDB, Amount: big.NewInt(10), State: evm.Pending,
+		CreatedAt: noon, UpdatedAt: noon, Attempts: []evm.Attempt{evmAttempt(1)}}
+	if _, added, err := e.store().AddTransaction(t.Context(), w, transaction, nil); err != nil || added != evm.NoTurn {
+		t.Errorf("%s, %v", added, err)
 	}
 }
