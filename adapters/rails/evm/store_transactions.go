@@ -240,15 +240,24 @@ func (s *Store) StoredHashes(ctx context.Context, connection string, blocks Rang
 	return stored, err
 }
 
-// HasUnknownTransfer reports whether what a transaction was to transfer has left without a record. It reads the events that are kept.
+// HasUnknownTransfer reports whether what a transaction was to transfer has left without a record. It reads the events that are kept; for
+// a payment from an embedded wallet those since its quote was made, or a little before by another clock.
 func (s *Store) HasUnknownTransfer(ctx context.Context, connection string, t Transaction) (found bool, err error) {
 	err = s.inTx(ctx, func(ctx context.Context, tx querier) error {
 		_, err := tx.row(ctx, `SELECT EXISTS (SELECT FROM evm_events WHERE connection = $1 AND payer = $2 AND currency = $3 AND amount = $4
-			AND (kind = 'UNKNOWN' OR kind = 'MOVED' AND subject = (SELECT account_id FROM evm_addresses WHERE connection = $1 AND address = $5)))`,
-			[]any{connection, t.Recipient, t.Currency, amountOf(t.Amount, t.Currency).Minor, t.payer()}, &found)
+			AND (kind = 'UNKNOWN' OR kind = 'MOVED' AND subject = (SELECT account_id FROM evm_addresses WHERE connection = $1 AND address = $5) AND at >= $6))`,
+			[]any{connection, t.Recipient, t.Currency, amountOf(t.Amount, t.Currency).Minor, t.payer(), madeAt(t.Subject).Add(-outOfStep)}, &found)
 		return err
 	})
 	return found, err
+}
+
+// madeAt returns when the payment of an id was made; zero if the id does not say.
+func madeAt(id uuid.UUID) (at time.Time) {
+	if id.Version() == 7 {
+		at = time.Unix(id.Time().UnixTime())
+	}
+	return at
 }
 
 func (s *Store) readTransactions(ctx context.Context, condition string, args ...any) (found []Transaction, err error) {

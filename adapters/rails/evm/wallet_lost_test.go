@@ -2,10 +2,14 @@ package evm_test
 
 import (
 	"fmt"
+	"math/big"
 	"strings"
 	"testing"
+	"time"
 
 	"causeway/adapters/pgembed/pgtest"
+	"causeway/adapters/rails/evm/eth"
+	"causeway/core/ident"
 	"causeway/ports"
 )
 
@@ -71,6 +75,42 @@ func TestWalletSteps_NothingIsRefusedBeforeItsBlocksAreRead(t *testing.T) {
 		if got := e.debit(r, pays); got.Verdict != ports.Refused || got.Code != "AUTHORIZATION_EXPIRED" {
 			t.Errorf("%+v", got)
 		}
+	})
+}
+
+func TestWalletSteps_EarlierTransferOfTheAmountBlocksNothing(t *testing.T) {
+	// The owner moves an amount to the connection with the exported key. A payment of this amount that was made before waits for a person;
+	// one that is made later is none that could have been lost.
+	inCounted(t, func(t *testing.T, e *walletEnv, r *recorded, o *owner) {
+		pays := func() ports.WalletTransfer {
+			via, err := r.Settlement(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			via.ValidBefore = e.now() + 36_000
+			id := ident.NewTransaction(e.ids.New, time.Unix(e.now(), 0))
+			return o.transfer(id, 30, o.payload(id, 30, *via))
+		}
+		before := pays()
+		to, err := eth.ParseAddress(e.env.wallet())
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.asOwner(e.usdc.Address, eth.TransferCall(to, big.NewInt(30)))
+		e.chain.Mine(4)
+		if got := e.poll(r).Contradictions; len(got) != 1 {
+			t.Errorf("%+v", got)
+		}
+		e.chain.Call("evm_increaseTime", 4000)
+		e.chain.Mine(4)
+		e.poll(r)
+		if got := e.debit(r, before); got.Verdict != ports.Waiting || !strings.Contains(got.Text, "no record") {
+			t.Errorf("%+v", got)
+		}
+		if got := e.settle(r, pays()); got[0].Verdict != ports.Done {
+			t.Errorf("%+v", got)
+		}
+		e.wantBalances(40, 60, o)
 	})
 }
 
