@@ -176,3 +176,40 @@ func TestWallets_AnotherMethodEndsTheTurn(t *testing.T) {
 		t.Errorf("%s, %v", added, err)
 	}
 }
+
+func TestSettlement_StaysUntilAllNodesAgree(t *testing.T) {
+	t.Parallel()
+	// A node that says something else about the contract, and a token that refuses permits for a while, change nothing.
+	e := newWalletEnvIn(t, "TestPermitToken")
+	fakes, urls := e.fakeNodes(2)
+	without := func(selector string) func(c rpcCall) (any, bool) {
+		return func(c rpcCall) (any, bool) {
+			return rpcFailure{Code: 3, Message: "execution reverted"},
+				c.Method == "eth_call" && strings.Contains(string(c.Params[0]), `"0x`+selector)
+		}
+	}
+	domain, permit := without("3644e515"), without("d505accf")
+	r := e.openAt(e.db.Pool(), urls)
+	steps := []struct {
+		name   string
+		answer [2]func(c rpcCall) (any, bool)
+		method wallet.Method
+		fails  bool
+	}{
+		{"they disagree at first", [2]func(c rpcCall) (any, bool){1: domain}, "", true},
+		{"they agree", [2]func(c rpcCall) (any, bool){}, wallet.ByPermit, false},
+		{"one says something else", [2]func(c rpcCall) (any, bool){0: domain}, wallet.ByPermit, false},
+		{"permits are refused", [2]func(c rpcCall) (any, bool){permit, permit}, wallet.ByPermit, false},
+		{"both say something else", [2]func(c rpcCall) (any, bool){domain, domain}, wallet.ByTransaction, false},
+	}
+	for _, step := range steps {
+		for i, answer := range step.answer {
+			fakes[i].set(answer)
+		}
+		_, _ = r.Balances(t.Context()) // the daily proof finds the way out again
+		via, err := r.Settlement(t.Context())
+		if (err != nil) != step.fails || err == nil && via.Method != step.method {
+			t.Errorf("%s: %+v, %v", step.name, via, err)
+		}
+	}
+}
