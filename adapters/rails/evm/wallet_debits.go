@@ -6,6 +6,7 @@ import (
 	"math/big"
 
 	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
 
 	"causeway/adapters/rails/evm/eth"
 	"causeway/core/fault"
@@ -232,41 +233,85 @@ func (r *Rail) sendDebits(ctx context.Context, fresh []debit, outcomes []ports.O
 		return
 	}
 	var added []Transaction
+	var authorized []debit
 	for _, d := range fresh {
-		if wait != "" {
-			outcomes[d.index] = r.waiting(wait)
-			continue
-		}
-		step := r.sendAuthorization
-		if d.Method != wallet.ByAuthorization {
-			step = r.takeStep
-		}
-		outcome, err := step(ctx, session, d, &added)
 		switch {
-		case errors.Is(err, errOtherNonce), errors.Is(err, wallet.ErrTooLate):
-			outcome = r.waiting(err.Error())
-		case isRevert(err): // as long as nothing was sent, it can pass later, or fails at the end of its time
-			outcome = r.waiting("the contract does not take the transfer at present: " + err.Error())
-		case err != nil:
-			r.log.WithError(err).WithField("subject", d.Transaction).Warn("a transfer from a wallet is not sent; will retry")
-			continue
+		case wait != "":
+			outcomes[d.index] = r.waiting(wait)
+		case d.Method == wallet.ByAuthorization:
+			authorized = append(authorized, d)
+		default:
+			outcome, err := r.takeStep(ctx, session, d, &added)
+			outcomes[d.index] = r.stepOutcome(d, outcome, err)
 		}
-		outcomes[d.index] = withoutReturns(outcome)
+	}
+	if len(authorized) > 0 {
+		r.sendAuthorizations(ctx, session, authorized, outcomes, &added)
 	}
 	r.broadcast(ctx, added)
 }
 
-// sendAuthorization sends an authorisation, which the key of the wallet signs.
-func (r *Rail) sendAuthorization(ctx context.Context, s *session, d debit, added *[]Transaction) (ports.Outcome, error) {
+// stepOutcome returns the outcome of a step of a transfer.
+func (r *Rail) stepOutcome(d debit, outcome ports.Outcome, err error) ports.Outcome {
+	switch {
+	case errors.Is(err, errOtherNonce), errors.Is(err, wallet.ErrTooLate):
+		outcome = r.waiting(err.Error())
+	case isRevert(err): // as long as nothing was sent, it can pass later, or fails at the end of its time
+		outcome = r.waiting("the contract does not take the transfer at present: " + err.Error())
+	case err != nil:
+		r.log.WithError(err).WithField("subject", d.Transaction).Warn("a transfer from a wallet is not sent; will retry")
+		return ports.Outcome{Verdict: ports.Unknown}
+	}
+	return withoutReturns(outcome)
+}
+
+// maxSigning is how many authorisations are signed at a time.
+const maxSigning = 4
+
+// sendAuthorizations sends authorisations, which the keys of the wallets sign.
+func (r *Rail) sendAuthorizations(ctx context.Context, s *session, debits []debit, outcomes []ports.Outcome, added *[]Transaction) {
+	calls := make([]Transaction, len(debits))
+	failed := make([]error, len(debits))
+	var signing errgroup.Group
+	signing.SetLimit(maxSigning)
+	for i, d := range debits {
+		signing.Go(func() error {
+			calls[i], failed[i] = r.authorizedTransfer(ctx, d)
+			return nil
+		})
+	}
+	_ = signing.Wait()
+	var signed []Transaction
+	var of []debit
+	for i, d := range debits {
+		if failed[i] != nil {
+			outcomes[d.index] = r.stepOutcome(d, ports.Outcome{}, failed[i])
+			continue
+		}
+		signed, of = append(signed, calls[i]), append(of, d)
+	}
+	estimates, err := r.estimate(ctx, signed)
+	for i, d := range of {
+		var outcome ports.Outcome
+		failed := err
+		if failed == nil {
+			failed = estimates[i].err
+		}
+		if failed == nil {
+			outcome = r.sendOne(ctx, s, signed[i], estimates[i], added)
+		}
+		outcomes[d.index] = r.stepOutcome(d, outcome, failed)
+	}
+}
+
+// authorizedTransfer returns the transaction with an authorisation, which the key of the wallet signs.
+func (r *Rail) authorizedTransfer(ctx context.Context, d debit) (t Transaction, err error) {
 	signed, err := r.signDebit(ctx, d.Platform, d.Transaction.UUID(), wallet.Terms{})
 	if err != nil {
-		return ports.Outcome{}, err
+		return t, err
 	}
 	authorization, _, err := d.Authorization(d.from)
-	if err != nil {
-		return ports.Outcome{}, err
-	}
-	return r.sendEstimated(ctx, s, r.debitTransaction(d, WalletDebit, eth.ReceiveCall(authorization, signed.V, signed.R, signed.S)), added)
+	return r.debitTransaction(d, WalletDebit, eth.ReceiveCall(authorization, signed.V, signed.R, signed.S)), err
 }
 
 // sendEstimated sends a transaction of the wallet of the connection. The error is that of the contract, if it would refuse it.

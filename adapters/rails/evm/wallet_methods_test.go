@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/big"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -212,4 +213,33 @@ func TestSettlement_StaysUntilAllNodesAgree(t *testing.T) {
 			t.Errorf("%s: %+v, %v", step.name, via, err)
 		}
 	}
+}
+
+func TestWallets_AuthorizationsAreSignedTogether(t *testing.T) {
+	t.Parallel()
+	// The authorisations of a batch are signed several at a time.
+	e := newWalletEnv(t)
+	r := e.rail()
+	o := e.newOwner(r)
+	o.deposit(r, 100)
+	both := make(chan struct{})
+	var signing atomic.Int32
+	e.alter = func(*wallet.SignedTransfer) {
+		if signing.Add(1) == 2 {
+			close(both)
+		}
+		select {
+		case <-both:
+		case <-t.Context().Done():
+		case <-time.After(time.Minute):
+			t.Error("a signature waits for the one before it")
+		}
+	}
+	for i, got := range r.Debit(t.Context(), []ports.WalletTransfer{o.pays(r, 10, 36_000), o.pays(r, 20, 36_000), o.pays(r, 30, 36_000)}) {
+		if !got.Accepted {
+			t.Errorf("payment %d: %+v", i, got)
+		}
+	}
+	e.chain.Mine(3)
+	e.wantBalances(40, 60, o)
 }
