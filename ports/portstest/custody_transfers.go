@@ -130,7 +130,8 @@ func custodyTransfers(t *testing.T, custody ports.Custody, newWallets NewWallets
 				t.Errorf("%s: for another wallet: signed %+v", method, signed)
 			}
 			late := strings.Replace(payload, "1773493500", "1773489600", 1) // noon of the day of the test, when its time is over
-			if signed, err := custody.SignTransfer(t.Context(), one, session.sign(t, one, id, late), custodyTerms(8)); !errors.Is(err, wallet.ErrTooLate) {
+			signed, err := custody.SignTransfer(t.Context(), one, session.sign(t, one, id, late), custodyTerms(8))
+			if !errors.Is(err, wallet.ErrTooLate) {
 				t.Errorf("%s: after its time: signed %+v, %v", method, signed, err)
 			}
 		}

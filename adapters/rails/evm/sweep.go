@@ -123,7 +123,8 @@ func (r *Rail) supply(ctx context.Context, s *session, d DepositAddress, held he
 	if missing.Sign() <= 0 {
 		return true, "", nil
 	}
-	_, wait, err = r.topUp(ctx, s, TopUp, r.errand(TopUp, d.Address, fmt.Sprintf("%d:%s", held.nonce, held.native)), d.Platform, d.Address, missing)
+	subject := r.errand(TopUp, d.Address, fmt.Sprintf("%d:%s", held.nonce, held.native))
+	_, wait, err = r.topUp(ctx, s, TopUp, subject, d.Platform, d.Address, missing)
 	return false, wait, err
 }
 

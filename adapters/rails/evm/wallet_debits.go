@@ -3,6 +3,7 @@ package evm
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/big"
 
 	"github.com/google/uuid"
@@ -276,6 +277,11 @@ func (r *Rail) sendAuthorizations(ctx context.Context, s *session, debits []debi
 	signing.SetLimit(maxSigning)
 	for i, d := range debits {
 		signing.Go(func() error {
+			defer func() {
+				if failure := recover(); failure != nil {
+					failed[i] = fmt.Errorf("signing a transfer: %v", failure)
+				}
+			}()
 			calls[i], failed[i] = r.authorizedTransfer(ctx, d)
 			return nil
 		})

@@ -167,7 +167,8 @@ func (r *Rail) mostFor(held held, gas uint64) *big.Int {
 
 // supplyWallet is like supply, for a transaction of an embedded wallet. An owner with exported words can spend the gas: so each version of
 // a transaction gets some once, and a wallet gets no more whose gas went into no payment.
-func (r *Rail) supplyWallet(ctx context.Context, s *session, t Transaction, held held, maxFee *big.Int) (enough bool, wait string, err error) {
+func (r *Rail) supplyWallet(ctx context.Context, s *session, t Transaction, held held, maxFee *big.Int) (enough bool, wait string,
+	err error) {
 	missing := r.missingGas(held, t.GasLimit, maxFee)
 	if missing.Sign() <= 0 {
 		return true, "", nil
