@@ -11,6 +11,7 @@ import (
 	"causeway/adapters/postgres/schema"
 	"causeway/adapters/postgres/sealed"
 	"causeway/adapters/postgres/storage"
+	"causeway/core/ident"
 	"causeway/core/platform"
 	"causeway/ports"
 )
@@ -83,6 +84,12 @@ func (db *DB) RailFeedItemsByKey(ctx context.Context, connection string, kind po
 	keys []string) ([]ports.RailFeedItem, error) {
 	return selectRows(ctx, db, db.read, railFeedItems, `WHERE discarded_at IS NULL AND connection = $1 AND kind = $2 AND key = ANY($3)`,
 		connection, kind, keys)
+}
+
+// OpenContradictions implements accounting.Store. It reads the open items of all platforms, which are few.
+func (db *DB) OpenContradictions(ctx context.Context, p ident.Platform) ([]ports.RailFeedItem, error) {
+	return selectRows(ctx, db, db.read, railFeedItems, `WHERE discarded_at IS NULL AND platform_id = $1 AND kind = $2`, p,
+		ports.RailFeedContradiction)
 }
 
 // RailFeedItem implements rails.RailFeedStore. It reads the whole table, which is small.

@@ -56,6 +56,8 @@ type Store interface {
 	Authorisation(ctx context.Context, p ident.Platform, posting uuid.UUID) (period.Authorisation, bool, error)
 	// RailReplies returns the replies for a subject, oldest first, at most limit.
 	RailReplies(ctx context.Context, p ident.Platform, subject uuid.UUID, limit int) ([]ports.RailReply, error)
+	// OpenContradictions returns what partners said about payments of a platform beside what is recorded, and no person has closed.
+	OpenContradictions(ctx context.Context, p ident.Platform) ([]ports.RailFeedItem, error)
 	// ReceivableOf returns the receivable of a transaction as Receivable does.
 	ReceivableOf(ctx context.Context, p ident.Platform, id ident.Transaction) (ports.ReceivableDetails, bool, error)
 	// Unmatched returns a page of the funds that are or were in funding/unmatched: those of

@@ -33,6 +33,7 @@ type AssignCommand struct {
 	// limits are those of the platform when the assignment is carried out, and ownership those of unproven wallets.
 	limits    limit.Rules
 	ownership account.OwnershipLimits
+	sendBack  sendBack
 }
 
 // AssignTo returns the command that assigns a receipt to what a person names: PAYER, or the id of an internal account or of the
@@ -67,7 +68,10 @@ type UnmatchedDetails struct {
 	transaction.Unmatched
 	Replies    []ports.RailReply
 	SentBackAt time.Time
-	Paid       uuid.UUID
+	// Refund is what rails have said about the refund that failed, and SaidPaid that the partner has since said that it was paid.
+	Refund   []ports.RailReply
+	SaidPaid bool
+	Paid     uuid.UUID
 }
 
 // UnmatchedOf returns the unmatched funds of a receipt, or of the transaction with that UUID whose refund failed; if they were unmatched
@@ -80,16 +84,25 @@ func (s *Service) UnmatchedOf(ctx context.Context, p ident.Platform, receipt ide
 	if !found {
 		return u, unmatchedNotFound(receipt)
 	}
-	if u.Assignment == nil || !u.Assignment.IsSentBack() {
-		return u, nil
+	if u.Refund, u.SaidPaid, err = s.sayingsOfRefund(ctx, u.Unmatched); err != nil || u.Assignment == nil || !u.Assignment.IsSentBack() {
+		return u, err
 	}
 	if u.Replies, err = s.Store.RailReplies(ctx, p, u.SentBack().UUID(), maxSendBackReplies); err != nil {
 		return u, err
 	}
-	u.Paid = ledger.DerivedID(u.SentBack().UUID(), ledger.KindRefundPaid, 0)
-	paid, _, err := s.Ledger.RecordedPosting(ctx, p, u.Paid)
-	u.SentBackAt = paid.Recorded
-	return u, err
+	// Money that was taken back before it was sent is posted under the id of the transaction whose refund failed.
+	for _, of := range []uuid.UUID{u.SentBack().UUID(), u.Receipt.ID.UUID()} {
+		id := ledger.DerivedID(of, ledger.KindRefundPaid, 0)
+		paid, found, err := s.Ledger.RecordedPosting(ctx, p, id)
+		if err != nil {
+			return u, err
+		}
+		if found {
+			u.Paid, u.SentBackAt = id, paid.Recorded
+			break
+		}
+	}
+	return u, nil
 }
 
 // maxSendBackReplies is how many replies of rails are shown with unmatched funds, the first ones.
@@ -110,7 +123,7 @@ func (s *Service) AssignUnmatched(ctx context.Context, p ident.Platform, by plat
 
 func (s *Service) assignment() foureyes.Operation[Tx, AssignCommand, transaction.Unmatched] {
 	return foureyes.Operation[Tx, AssignCommand, transaction.Unmatched]{ID: "assignUnmatched", Action: books.ActionAssignment,
-		Check: checkAssignment, Prepare: s.readLimits, Execute: s.assign}
+		Check: checkAssignment, Prepare: s.prepareAssignment, Execute: s.assign}
 }
 
 // Executors carry out the approved proposals of this service.
@@ -129,8 +142,12 @@ func checkAssignment(_ context.Context, _ ident.Platform, a AssignCommand) error
 	return nil
 }
 
-func (s *Service) readLimits(ctx context.Context, p ident.Platform, a AssignCommand) (_ AssignCommand, err error) {
-	if a.Transaction.IsZero() {
+func (s *Service) prepareAssignment(ctx context.Context, p ident.Platform, a AssignCommand) (_ AssignCommand, err error) {
+	switch {
+	case a.Transaction.IsZero() && a.Account.IsZero():
+		a.sendBack, err = s.readSendBack(ctx, p, a.Receipt)
+		return a, err
+	case a.Transaction.IsZero():
 		return a, nil
 	}
 	if a.limits, err = s.Store.LimitRulesOf(ctx, p); err == nil && s.OwnershipLimits != nil {
@@ -154,6 +171,11 @@ func (s *Service) assign(ctx context.Context, tx Tx, c foureyes.Change,
 
 func (s *Service) assignInTx(ctx context.Context, tx Tx, w *uow.Work, c foureyes.Change,
 	a AssignCommand) (transaction.Unmatched, error) {
+	// The receipt that is sent back is locked first, as by who takes it back.
+	payerHasIt, err := payerHas(ctx, tx, c.Platform, a)
+	if err != nil {
+		return transaction.Unmatched{}, err
+	}
 	u, found, err := tx.LockUnmatched(ctx, c.Platform, a.Receipt)
 	if err != nil {
 		return u, err
@@ -169,7 +191,7 @@ func (s *Service) assignInTx(ctx context.Context, tx Tx, w *uow.Work, c foureyes
 	case !a.Account.IsZero():
 		assignment.Transaction, err = depositToAccount(ctx, tx, w, u, a)
 	default:
-		err = returnToPayer(ctx, tx, w, u, a)
+		err = returnToPayer(w, u, a, payerHasIt)
 	}
 	if err != nil {
 		return u, err
@@ -268,29 +290,4 @@ func checkCapacity(ctx context.Context, tx Tx, w *uow.Work, accounts []ledger.Ac
 		return err
 	}
 	return uow.CheckCapacity(balances, d.Postings)
-}
-
-// returnToPayer posts the refund that is owed to the payer, and enqueues sending it. A failed refund is sent as the receipt that had paid
-// for the transaction.
-func returnToPayer(ctx context.Context, tx Tx, w *uow.Work, u transaction.Unmatched, a AssignCommand) error {
-	sent, refused := u.SentBack(), false
-	if sent != u.Receipt.ID && !sent.IsZero() {
-		before, found, err := tx.LockUnmatched(ctx, u.Receipt.Platform, sent)
-		if err != nil {
-			return err
-		}
-		if refused = found && before.IsFailedRefund(); !refused { // the payer has what was taken back
-			refused, err = tx.IsReceiptReversed(ctx, u.Receipt.Platform, sent)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	posting, err := u.SendBack(refused, a.Note, w.Now)
-	if err != nil {
-		return err
-	}
-	w.Post(posting)
-	w.Enqueue(u.Receipt.Platform, transaction.StepSendBack, sent.UUID())
-	return nil
 }

@@ -373,7 +373,7 @@ func TestAssignUnmatched_FailedRefundSentAgain(t *testing.T) {
 				t.Errorf("%+v", got.Refund)
 			}
 			if got, err := env.accounting.UnmatchedOf(t.Context(), env.Admin.Platform, u.Receipt.ID); err != nil ||
-				got.SentBackAt.IsZero() != refuses || (len(got.Replies) > 0) != refuses {
+				got.SentBackAt.IsZero() != refuses || (len(got.Replies) > 0) != refuses || len(got.Refund) != 1 || got.SaidPaid {
 				t.Errorf("became %+v, %v", got, err)
 			}
 			found, err := env.accounting.UnmatchedOf(t.Context(), env.Admin.Platform, failed.Receipt)

@@ -260,7 +260,7 @@ func (c *connectedEnv) sendBack(t *testing.T, minor int64) (named transaction.Tr
 	if err != nil || len(page.Items) != 1 {
 		t.Fatalf("%+v, %v", page, err)
 	}
-	posting, err := page.Items[0].SendBack(false, "Unknown payer", c.Clock.Now())
+	posting, err := page.Items[0].SendBack(transaction.BeforeSendBack{}, "Unknown payer", c.Clock.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

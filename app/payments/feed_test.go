@@ -396,7 +396,7 @@ func TestFeeds_ReversalAfterSendBack(t *testing.T) {
 		t.Fatalf("%+v, %v", page, err)
 	}
 	u := page.Items[0]
-	posting, err := u.SendBack(false, "Unknown payer", e.Clock.Now())
+	posting, err := u.SendBack(transaction.BeforeSendBack{}, "Unknown payer", e.Clock.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -474,7 +474,7 @@ func TestFeeds_PayersAreGivenToRefunds(t *testing.T) {
 		t.Fatalf("%+v, %v", page, err)
 	}
 	u := page.Items[0]
-	posting, err := u.SendBack(false, "Unknown payer", env.Clock.Now())
+	posting, err := u.SendBack(transaction.BeforeSendBack{}, "Unknown payer", env.Clock.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

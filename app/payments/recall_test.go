@@ -3,6 +3,7 @@ package payments_test
 import (
 	"context"
 	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 	"causeway/core/rail"
 	"causeway/core/receivable"
 	"causeway/core/transaction"
+	"causeway/ledger"
 	"causeway/ports"
 )
 
@@ -29,6 +31,7 @@ type askingRail struct {
 	*env
 	outcome ports.Outcome
 	left    map[string]bool // by kind and id
+	refund  ports.Outcome   // of refunds that it is asked about
 	// meanwhile happens once, while the rail answers.
 	meanwhile func()
 }
@@ -51,6 +54,10 @@ func (a *askingRail) Refund(ctx context.Context, refunds []ports.Refund) []ports
 		keys[i] = ports.RailPaymentKey{Platform: r.Platform, ID: r.ID, Kind: rail.Refund}
 	}
 	return a.ask(ctx, keys)
+}
+
+func (a *askingRail) RefundStatus(_ context.Context, refunds []ports.Refund) []ports.Outcome {
+	return slices.Repeat([]ports.Outcome{a.refund}, len(refunds))
 }
 
 func (a *askingRail) ask(ctx context.Context, keys []ports.RailPaymentKey) []ports.Outcome {
@@ -362,13 +369,38 @@ func TestRecall_OfMoneyThatIsSentBack(t *testing.T) {
 	}
 }
 
+func TestRecall_OfARefundThatFailedIsShownAsSentBack(t *testing.T) {
+	t.Parallel()
+	// The payer's bank takes back money whose refund had failed: that is when it went back.
+	e := newRecallEnv(t)
+	e.pay("in-1", 40_00)
+	e.settle(ports.Outcome{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed, Code: "AC04"})
+	e.recall("in-1")
+
+	got, err := e.finance().UnmatchedOf(t.Context(), e.Platform.ID, e.refundOfQuote())
+	if err != nil || got.Assignment == nil || got.SentBackAt.IsZero() {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if posting, found, err := e.Store.Finance().RecordedPosting(t.Context(), e.Platform.ID, got.Paid); err != nil || !found ||
+		posting.Kind != ledger.KindRefundPaid {
+		t.Errorf("%+v, %v", posting, err)
+	}
+}
+
+func (e *recallEnv) finance() *accounting.Service {
+	return accounting.New(accounting.Config{Store: e.Store, Ledger: e.Store.Finance(), Clock: e.Clock, IDs: e.IDs})
+}
+
+// refundOfQuote is the id by which the money of the quote's refund is unmatched.
+func (e *recallEnv) refundOfQuote() (id ident.Receipt) {
+	id.SetUUID(e.quoted.Transaction.UUID())
+	return id
+}
+
 // sendRefundAgain assigns the money of the refund that failed to its payer, as finance does.
 func (e *recallEnv) sendRefundAgain() error {
-	var receipt ident.Receipt
-	receipt.SetUUID(e.quoted.Transaction.UUID())
-	finance := accounting.New(accounting.Config{Store: e.Store, Clock: e.Clock, IDs: e.IDs})
-	_, err := finance.AssignUnmatched(e.t.Context(), e.Platform.ID, e.Admin.Author(),
-		accounting.AssignCommand{Receipt: receipt, Note: "their account is open again"}, nil)
+	_, err := e.finance().AssignUnmatched(e.t.Context(), e.Platform.ID, e.Admin.Author(),
+		accounting.AssignCommand{Receipt: e.refundOfQuote(), Note: "their account is open again"}, nil)
 	return err
 }
 
@@ -422,6 +454,91 @@ func TestRecall_OfARefundThatIsSentAgain(t *testing.T) {
 			e.checkLedger(t)
 		})
 	}
+}
+
+func TestRefundAgain_PartnerSaysMeanwhileThatItWasPaid(t *testing.T) {
+	t.Parallel()
+	// The bank has refused a refund, and says later that it was paid. Nothing is sent to the payer beside that until a person has asked the
+	// bank, and closes what stands about it. A reason that nobody knows is no doubt about where the money is.
+	for _, paid := range []bool{true, false} {
+		e := newRecallEnv(t)
+		e.pay("in-1", 40_00)
+		e.settle(ports.Outcome{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed, Code: "XX99"})
+		clear(e.adapter.left)
+		e.adapter.outcome = e.waiting()
+		if paid {
+			e.adapter.refund = ports.Outcome{Verdict: ports.Done, Accepted: true, PartnerID: "TRX-1"}
+		}
+		e.news(t, e.quoted.Transaction)
+		stands := e.openContradictions()
+		if want := map[bool]int{true: 2, false: 1}[paid]; len(stands) != want {
+			t.Fatalf("paid %t: %+v", paid, stands)
+		}
+
+		err := e.sendRefundAgain()
+		if paid != fault.Is(err, fault.Conflict) || !paid && err != nil {
+			t.Errorf("paid %t: %v", paid, err)
+		}
+		e.runDue(t)
+		if !paid {
+			continue
+		}
+		if len(e.adapter.left) != 0 {
+			t.Errorf("%v left", e.adapter.left)
+		}
+		for _, item := range stands {
+			if _, err := e.Store.DiscardRailFeedItem(t.Context(), item.ID, e.Admin.Author(), "It was not", e.Clock.Now()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := e.sendRefundAgain(); err != nil {
+			t.Errorf("closed: %v", err)
+		}
+		e.checkLedger(t)
+	}
+}
+
+func TestRefundAgain_LocksTheReceiptFirst(t *testing.T) {
+	t.Parallel()
+	// Taking back a receipt locks it and then the money of the refund that failed; sending that again has the same order, so neither waits
+	// for the other.
+	e := newRecallEnv(t)
+	e.pay("in-1", 40_00)
+	e.settle(ports.Outcome{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed, Code: "AC04"})
+	failed := e.Transaction(e.quoted.Transaction)
+	sent := make(chan error, 1)
+	if err := ports.Do(t.Context(), e.Store, func(ctx context.Context, tx payments.Tx) error {
+		if _, _, err := tx.LockUnmatched(ctx, e.Platform.ID, failed.Receipt); err != nil {
+			return err
+		}
+		go func() { sent <- e.sendRefundAgain() }()
+		for waits := false; !waits; {
+			if err := e.Store.Pool().QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_locks l JOIN pg_database d ON d.oid = l.database
+				WHERE d.datname = current_database() AND l.locktype = 'advisory' AND NOT l.granted)`).Scan(&waits); err != nil {
+				return err
+			}
+		}
+		var free bool
+		err := e.Store.Pool().QueryRow(ctx, `SELECT pg_try_advisory_xact_lock(uuid_hash_extended($1, 7))`, failed.ID.UUID()).Scan(&free)
+		if err == nil && !free {
+			t.Error("it has locked the money of the refund before the receipt")
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-sent; err != nil {
+		t.Error(err)
+	}
+}
+
+func (e *recallEnv) openContradictions() []ports.RailFeedItem {
+	e.t.Helper()
+	items, err := e.Store.OpenContradictions(e.t.Context(), e.Platform.ID)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return items
 }
 
 // balances are what the ledger has now, as WantBalances compares it.

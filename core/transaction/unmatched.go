@@ -151,16 +151,29 @@ func (in IncomingPayment) AssignUnmatched(u Unmatched, note string, now time.Tim
 	return d, nil
 }
 
-// SendBack returns the posting that opens the refund of unmatched money to its payer; refused says that a rail has refused to send back
-// the receipt SentBack before, or that it was taken back, so that its payer has it. Fault: CONFLICT if the money is already assigned, or
+// BeforeSendBack is what is known before unmatched money is sent back to its payer.
+type BeforeSendBack struct {
+	// PayerHasIt: a rail has refused to send back the receipt SentBack before, or it was taken back.
+	PayerHasIt bool
+	// SaidPaid: the partner said after the refund had failed that it was paid, and nobody has settled that with it.
+	SaidPaid bool
+}
+
+// SendBack returns the posting that opens the refund of unmatched money to its payer. Fault: CONFLICT if the money is already assigned, or
 // cannot be sent back.
-func (u Unmatched) SendBack(refused bool, note string, now time.Time) (ledger.Posting, error) {
+func (u Unmatched) SendBack(before BeforeSendBack, note string, now time.Time) (ledger.Posting, error) {
 	if err := u.CheckUnassigned(); err != nil {
 		return ledger.Posting{}, err
 	}
-	if refused || u.SentBack().IsZero() {
-		return ledger.Posting{}, &fault.Error{Code: fault.Conflict, Reason: "Cannot be sent back",
-			Message: "The rail refused to return this payment, or its payer has it already. Assign it to an account."}
+	refuse := func(message string) (ledger.Posting, error) {
+		return ledger.Posting{}, &fault.Error{Code: fault.Conflict, Reason: "Cannot be sent back", Message: message}
+	}
+	switch {
+	case before.PayerHasIt || u.SentBack().IsZero():
+		return refuse("The rail refused to return this payment, or its payer has it already. Assign it to an account.")
+	case before.SaidPaid:
+		return refuse("The partner has said since that the refund which failed was paid, so its payer may have the money. Ask the partner; " +
+			"if it was not paid, discard the contradiction that stands about it, or assign the money to an account.")
 	}
 	return u.assignmentPosting(ledger.TransitRefunds, note, ident.Transaction{}, now), nil
 }

@@ -97,7 +97,7 @@ func TestUnmatched_SendBack(t *testing.T) {
 	// again and can only be assigned to an account.
 	u := unmatched(500)
 
-	owed, err := u.SendBack(false, "unknown payer", noon)
+	owed, err := u.SendBack(transaction.BeforeSendBack{}, "unknown payer", noon)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestUnmatched_SendBack(t *testing.T) {
 	wantBalances(t, []ledger.Posting{u.Receipt.Unmatched(), owed, u.Receipt.SentBack(u.Receipt.Rail.LedgerPath(), noon)}, nil)
 	failed := u.Receipt.SendBackFailed(noon)
 	again := transaction.Unmatched{Receipt: u.Receipt, Posting: failed.ID, Kind: failed.Kind}
-	if _, err := again.SendBack(false, "", noon); !fault.Is(err, fault.Conflict) {
+	if _, err := again.SendBack(transaction.BeforeSendBack{}, "", noon); !fault.Is(err, fault.Conflict) {
 		t.Errorf("sent a second time: %v", err)
 	}
 	d, err := newIncoming().AssignUnmatched(again, "", noon)
@@ -124,18 +124,20 @@ func TestUnmatched_FailedRefundIsSentAgain(t *testing.T) {
 	failed.RefundOf, failed.Kind, failed.FundedBy = onRamp().ID, ledger.KindRefundFailed, paid
 	failed.Receipt.ID.SetUUID(failed.RefundOf.UUID())
 
-	owed, err := failed.SendBack(false, "their bank has opened the account again", noon)
+	owed, err := failed.SendBack(transaction.BeforeSendBack{}, "their bank has opened the account again", noon)
 
 	if err != nil || failed.SentBack() != paid {
 		t.Fatalf("%v, sent back as %s", err, failed.SentBack())
 	}
 	wantBalances(t, []ledger.Posting{failed.Receipt.Unmatched(), owed},
 		map[string]int64{"rails/RTP USD": 10050, "transit/refunds USD": -10050})
-	if first, err := unmatched(10050).SendBack(false, "", noon); err != nil || first.ID == owed.ID {
+	if first, err := unmatched(10050).SendBack(transaction.BeforeSendBack{}, "", noon); err != nil || first.ID == owed.ID {
 		t.Errorf("%v: both are posted as %s", err, owed.ID)
 	}
-	if _, err := failed.SendBack(true, "", noon); !fault.Is(err, fault.Conflict) {
-		t.Errorf("refused before: %v", err)
+	for _, before := range []transaction.BeforeSendBack{{PayerHasIt: true}, {SaidPaid: true}} {
+		if _, err := failed.SendBack(before, "", noon); !fault.Is(err, fault.Conflict) {
+			t.Errorf("%+v: %v", before, err)
+		}
 	}
 }
 
@@ -148,7 +150,7 @@ func TestUnmatched_FailedRefundOnlyDeposits(t *testing.T) {
 	failedRefund.Receipt.ID.SetUUID(failedRefund.RefundOf.UUID())
 
 	_, quoteErr := onRamp().AssignUnmatched(failedRefund, transaction.Parties{}, "", noon)
-	_, sendErr := failedRefund.SendBack(false, "", noon)
+	_, sendErr := failedRefund.SendBack(transaction.BeforeSendBack{}, "", noon)
 	for name, err := range map[string]error{"a refund to a quote": quoteErr, "a refund to its payer": sendErr} {
 		if !fault.Is(err, fault.Conflict) {
 			t.Errorf("%s: %v", name, err)
@@ -172,7 +174,7 @@ func TestUnmatched_AssignTwiceRefused(t *testing.T) {
 	u.Assignment = &transaction.Assignment{At: noon}
 	_, quoteErr := onRamp().AssignUnmatched(u, transaction.Parties{}, "", noon)
 	_, depositErr := newIncoming().AssignUnmatched(u, "", noon)
-	_, sendErr := u.SendBack(false, "", noon)
+	_, sendErr := u.SendBack(transaction.BeforeSendBack{}, "", noon)
 	for name, err := range map[string]error{"quote": quoteErr, "account": depositErr, "payer": sendErr} {
 		if !fault.Is(err, fault.Conflict) {
 			t.Errorf("%s: %v", name, err)

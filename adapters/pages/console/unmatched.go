@@ -100,6 +100,12 @@ func unmatchedFacts(u accounting.UnmatchedDetails, base string) []fact {
 	facts = add(facts, "Reference", u.Receipt.Reference)
 	facts = add(facts, "Partner's id", u.Receipt.PartnerID)
 	facts = add(facts, "Unmatched since", moment(u.Since), base+"/postings/"+u.Posting.String())
+	for _, reply := range u.Refund {
+		facts = add(facts, "Answer to the refund", strings.TrimSpace(moment(reply.At)+": "+string(reply.Verdict)+" "+reply.Code))
+	}
+	if u.SaidPaid {
+		facts = add(facts, "The partner says since", "the refund was paid: ask it where the money is")
+	}
 	a := u.Assignment
 	if a == nil {
 		return facts
@@ -152,7 +158,7 @@ func (c *Console) assignUnmatched(r *request) (action, error) {
 		return action{}, err
 	}
 	base, name := basePath(r.platform.ID), u.Receipt.ID.String()+", "+u.Receipt.Amount.String()
-	to, err := c.accountsFor(r, u.Unmatched)
+	to, err := c.accountsFor(r, u)
 	if err != nil {
 		return action{}, err
 	}
@@ -189,8 +195,8 @@ func (c *Console) assignUnmatched(r *request) (action, error) {
 
 // accountsFor returns what money may be assigned to: its payer, if it can be sent back, the accounts in its currency of the customer whose
 // payment it was for and of the platform, and what the person names.
-func (c *Console) accountsFor(r *request, u transaction.Unmatched) (to []option, err error) {
-	if !u.SentBack().IsZero() {
+func (c *Console) accountsFor(r *request, u accounting.UnmatchedDetails) (to []option, err error) {
+	if !u.SentBack().IsZero() && !u.SaidPaid {
 		to = append(to, option{payerOption, "back to its payer"})
 	}
 	if !u.RefundOf.IsZero() {

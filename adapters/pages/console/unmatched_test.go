@@ -92,6 +92,23 @@ func TestRefund_OnThePageOfItsPayment(t *testing.T) {
 	want("support", "no Refund again", "failed again")
 }
 
+func TestRefundAgain_ShowsWhatTheRailHasSaid(t *testing.T) {
+	t.Parallel()
+	// Who confirms sees the answers to the refund that failed, without the partner's words. If the partner says since that it was paid, it
+	// cannot be chosen.
+	s := newSite(t).fill().as(person.Grant{Role: person.Finance})
+	u := s.failRefund()
+	u.Refund = []ports.RailReply{{At: now, Outcome: ports.Outcome{Verdict: ports.Refused, Code: "AC04", Text: "Ixchel account closed"}}}
+	for _, paid := range []bool{false, true} {
+		u.SaidPaid = paid
+		got := s.get(base + "/unmatched/" + paymentID.UUID().String() + "/assign").body
+		if !strings.Contains(got, "REFUSED AC04") || strings.Contains(got, "Ixchel") ||
+			strings.Contains(got, "the refund was paid") != paid || strings.Contains(got, "back to its payer</option>") == paid {
+			t.Errorf("said paid %t: %s", paid, got)
+		}
+	}
+}
+
 func TestUnmatched_ListLeadsToTheDecision(t *testing.T) {
 	t.Parallel()
 	// Money that waits is listed, with why, and each has a page that leads to the decision about it.

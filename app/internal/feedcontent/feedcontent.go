@@ -72,6 +72,13 @@ func Statement(content []byte) (ports.RailStatement, error) {
 	return read, err
 }
 
+// Contradiction decodes the content of a contradiction.
+func Contradiction(content []byte) (rail.Contradiction, error) {
+	stored, err := decode[contradiction](content)
+	return rail.Contradiction{Platform: stored.Platform, Kind: stored.Kind, Subject: stored.Subject, Name: stored.Name,
+		Recorded: stored.Recorded.of(), Reported: stored.Reported.of(), Problem: stored.Problem, Content: stored.Content}, err
+}
+
 func decode[T any](content []byte) (stored T, err error) {
 	err = json.Unmarshal(content, &stored)
 	return stored, err
@@ -224,7 +231,7 @@ func newStatement(s ports.RailStatement) statement {
 	return stored
 }
 
-// contradiction is shown to people alone.
+// contradiction is what stands until a person closes it.
 type contradiction struct {
 	Platform ident.Platform `json:"platform,omitzero"`
 	Kind     rail.Kind      `json:"kind,omitempty"`
@@ -248,6 +255,10 @@ type said struct {
 func newContradiction(c rail.Contradiction) contradiction {
 	return contradiction{Platform: c.Platform, Kind: c.Kind, Subject: c.Subject, Name: c.Name, Recorded: newSaid(c.Recorded),
 		Reported: newSaid(c.Reported), Problem: c.Problem, Content: c.Content}
+}
+
+func (s said) of() rail.Said {
+	return rail.Said{State: s.State, At: s.At, Amount: money.Amount(s.Amount), PartnerID: s.PartnerID, Code: s.Code, Text: s.Text}
 }
 
 func newSaid(s rail.Said) said {

@@ -27,14 +27,7 @@ func TestFeedItems_EachVersionOfContentIsRead(t *testing.T) {
 		})},
 		{"statement", contentOf(Statement)},
 		{"raw", contentOf(decode[ports.RawReport])},
-		{"contradiction", portstest.Document{
-			Encode: func() (string, error) {
-				var c rail.Contradiction
-				portstest.Fill(&c, "contradiction")
-				text, err := Encode(c)
-				return string(text), err
-			},
-			Recode: func(text string) (string, error) { return text, nil }}}, // shown to people alone
+		{"contradiction", contentOf(Contradiction)},
 	} {
 		t.Run(content.name, func(t *testing.T) {
 			t.Parallel()
