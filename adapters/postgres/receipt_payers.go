@@ -67,12 +67,18 @@ const (
 		(SELECT a.customer_id FROM internal_accounts a WHERE a.platform_id = $1 AND a.id = $4), customer_id)
 	WHERE platform_id = $1 AND id = $2`
 
-	// erasePayers and releasePayers use receipt_payers_by_customer. Money that is unmatched still belongs to its payer, so
-	// the account is kept as that of nobody's money.
+	// owesFailedRefund is whether the refund of a transaction t failed, and nobody has assigned its money. It reads the assignments, which
+	// are few.
+	owesFailedRefund = `t.refund_status = 'FAILED' AND NOT EXISTS (
+		SELECT FROM unmatched_assignments a WHERE a.platform_id = t.platform_id AND a.receipt_id = t.id)`
+
+	// erasePayers and releasePayers use receipt_payers_by_customer and transactions_by_customer. Money that is unmatched, and that of a
+	// refund that failed, still belongs to its payer, so the account is kept as that of nobody's money.
 	erasePayers = `
 	DELETE FROM receipt_payers p WHERE p.platform_id = $1 AND p.customer_id = $2 AND NOT EXISTS (
 		SELECT FROM unmatched_funds f WHERE f.platform_id = p.platform_id AND f.receipt_id = p.id AND f.receipt_id IS NOT NULL
-		AND NOT EXISTS (SELECT FROM unmatched_assignments a WHERE a.platform_id = f.platform_id AND a.posting_id = f.posting_id))`
+		AND NOT EXISTS (SELECT FROM unmatched_assignments a WHERE a.platform_id = f.platform_id AND a.posting_id = f.posting_id))
+		AND NOT EXISTS (SELECT FROM transactions t WHERE t.platform_id = $1 AND t.customer_id = $2 AND t.receipt_id = p.id AND ` + owesFailedRefund + `)`
 	releasePayers = `UPDATE receipt_payers SET customer_id = NULL WHERE platform_id = $1 AND customer_id = $2`
 
 	// deleteReceiptPayers uses receipt_payers_of_nobody: ids begin with the time of the receipt.

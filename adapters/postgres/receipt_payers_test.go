@@ -75,7 +75,7 @@ func TestReceiptPayers_AreEncrypted(t *testing.T) {
 func TestReceiptPayers_ErasedWithTheCustomer(t *testing.T) {
 	t.Parallel()
 	// With a customer, the payers of its money are erased, also of money that was assigned to it. A payer whose money is
-	// unmatched is kept without the customer, because it can still be sent back, and those of others are kept.
+	// unmatched, or whose refund failed and was not assigned, is kept without the customer, because it can still be sent back, and those of others are kept.
 	c := newRetentionEnv(t)
 	ana, ben := newCustomer(c.platform, "c-1"), newCustomer(c.platform, "c-2")
 	c.createCustomers(t, ana, ben)
@@ -92,8 +92,21 @@ func TestReceiptPayers_ErasedWithTheCustomer(t *testing.T) {
 	deposit := newIncoming(c.platform.ID, ana.ID, to.ID, "")
 	deposit.Receipt = direct.Receipt
 	deposit.ID.SetUUID(direct.Receipt.UUID())
+	refused, sent := savePayer(t, c.DB, c.platform, "refused", ana.ID, noon), savePayer(t, c.DB, c.platform, "sent", ana.ID, noon)
+	failed := func(of ports.ReceiptPayer) transaction.Transaction {
+		failed := newIncoming(c.platform.ID, ana.ID, to.ID, "")
+		failed.Receipt, failed.State.Refund = of.Receipt, transaction.RefundUnpaid
+		return failed
+	}
+	owed, settled := failed(refused), failed(sent)
 	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
-		if err := tx.CreateTransactions(ctx, []transaction.Transaction{deposit}); err != nil {
+		if err := tx.CreateTransactions(ctx, []transaction.Transaction{deposit, owed, settled}); err != nil {
+			return err
+		}
+		var refund ident.Receipt
+		refund.SetUUID(settled.ID.UUID())
+		if err := tx.AssignUnmatched(ctx, transaction.Unmatched{Posting: generator.New(noon), Receipt: transaction.Receipt{
+			Platform: c.platform.ID, ID: refund}}, transaction.Assignment{Note: "sent", By: transaction.ReversedBy, At: noon}); err != nil {
 			return err
 		}
 		for _, p := range []ports.ReceiptPayer{rejected, unknown, assigned} {
@@ -107,8 +120,8 @@ func TestReceiptPayers_ErasedWithTheCustomer(t *testing.T) {
 		return tx.AssignUnmatched(ctx, funds, transaction.Assignment{Transaction: ident.NewTransaction(generator.New, noon), Account: to.ID,
 			Note: "rent", By: transaction.ReversedBy, At: noon})
 	})
-	if n := c.count(t, `receipt_payers WHERE customer_id = $1`, ana.ID.UUID()); n != 4 {
-		t.Errorf("%d payers are the customer's, want 4 with the one that was assigned", n)
+	if n := c.count(t, `receipt_payers WHERE customer_id = $1`, ana.ID.UUID()); n != 6 {
+		t.Errorf("%d payers are the customer's, want 6 with the one that was assigned", n)
 	}
 
 	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
@@ -119,18 +132,19 @@ func TestReceiptPayers_ErasedWithTheCustomer(t *testing.T) {
 		return err
 	})
 
-	all := []ident.Receipt{direct.Receipt, surplus.Receipt, rejected.Receipt, unknown.Receipt, assigned.Receipt, another.Receipt}
+	all := []ident.Receipt{direct.Receipt, surplus.Receipt, rejected.Receipt, unknown.Receipt, assigned.Receipt, another.Receipt,
+		refused.Receipt, sent.Receipt}
 	left, err := c.ReceiptPayers(t.Context(), c.platform.ID, all)
-	if err != nil || len(left) != 3 {
-		t.Errorf("%d payers are left, want 3: %v", len(left), err)
+	if err != nil || len(left) != 4 {
+		t.Errorf("%d payers are left, want 4: %v", len(left), err)
 	}
-	for _, p := range []ports.ReceiptPayer{rejected, unknown, another} {
+	for _, p := range []ports.ReceiptPayer{rejected, unknown, another, refused} {
 		if _, kept := left[p.Receipt]; !kept {
 			t.Errorf("%s was erased", p.Receipt)
 		}
 	}
-	if n := c.count(t, `receipt_payers WHERE customer_id IS NULL`); n != 2 {
-		t.Errorf("%d payers are nobody's, want 2", n)
+	if n := c.count(t, `receipt_payers WHERE customer_id IS NULL`); n != 3 {
+		t.Errorf("%d payers are nobody's, want 3", n)
 	}
 }
 
