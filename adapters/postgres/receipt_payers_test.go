@@ -74,8 +74,8 @@ func TestReceiptPayers_AreEncrypted(t *testing.T) {
 
 func TestReceiptPayers_ErasedWithTheCustomer(t *testing.T) {
 	t.Parallel()
-	// With a customer, the payers of its money are erased, also of money that was assigned to it. A payer whose money is
-	// unmatched, or whose refund failed and was not assigned, is kept without the customer, because it can still be sent back, and those of others are kept.
+	// With a customer, the payers of its money are erased, also of money that was assigned to it. A payer whose money is unmatched, or whose
+	// refund failed and was not assigned, is kept without the customer, because it can still be sent back, and those of others are kept.
 	c := newRetentionEnv(t)
 	ana, ben := newCustomer(c.platform, "c-1"), newCustomer(c.platform, "c-2")
 	c.createCustomers(t, ana, ben)

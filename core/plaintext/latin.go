@@ -19,13 +19,20 @@ func Transliterate(text string) string {
 			result.WriteRune(r)
 		case unicode.IsSpace(r) || unicode.IsControl(r):
 			result.WriteByte(' ')
-		case unicode.In(r, unicode.Cf, unicode.Mn):
-			// Invisible, or a mark on the character before it.
+		case IsInvisible(r), unicode.Is(unicode.Mn, r):
+			// A mark is on the character before it.
 		default:
 			result.WriteString(replacementOf(r))
 		}
 	}
 	return strings.Join(strings.Fields(result.String()), " ")
+}
+
+// IsInvisible reports whether a character shows nothing and takes part in no word: those that control the format, that Unicode says to
+// ignore, such as the fillers of Hangul, which are letters, and the empty Braille pattern.
+func IsInvisible(r rune) bool {
+	const emptyBraille = '\u2800'
+	return r == emptyBraille || unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
 func isBasic(r rune) bool {

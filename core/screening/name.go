@@ -5,6 +5,8 @@ import (
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
+
+	"causeway/core/plaintext"
 )
 
 const (
@@ -73,14 +75,15 @@ func Words(text string) []string {
 	for _, r := range norm.NFKD.String(strings.ToLower(norm.NFKD.String(text))) {
 		replacement, special := letters[r]
 		switch {
+		case plaintext.IsInvisible(r): // divides no word
 		case special:
 			folded.WriteString(replacement)
 			wordLength += len(replacement)
 		case unicode.IsLetter(r), unicode.IsNumber(r):
 			folded.WriteRune(r)
 			wordLength++
-		case unicode.Is(unicode.M, r), unicode.Is(unicode.Cf, r), isApostrophe(r), r == '.' && wordLength == 1:
-			// O'Brien is obrien, and S.A. is sa. What nobody sees (Cf) divides no word.
+		case unicode.Is(unicode.M, r), isApostrophe(r), r == '.' && wordLength == 1:
+			// O'Brien is obrien, and S.A. is sa.
 			if r == '.' {
 				wordLength = 0
 			}

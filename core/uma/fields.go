@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"causeway/core/plaintext"
 	"causeway/core/platform"
 	"causeway/core/transaction"
 )
@@ -79,7 +80,7 @@ func visible(text string) string {
 		switch {
 		case unicode.IsControl(r) && r != 0:
 			return ' '
-		case r == 0, unicode.Is(unicode.Cf, r) && r != zeroWidthJoiner && r != zeroWidthNonJoiner:
+		case r == 0, plaintext.IsInvisible(r) && r != zeroWidthJoiner && r != zeroWidthNonJoiner:
 			return -1
 		}
 		return r

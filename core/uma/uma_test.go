@@ -57,8 +57,8 @@ func TestWireName_BothWays(t *testing.T) {
 	}
 	// Of two that are the same fact, that with the name of the protocol counts, each time. Nothing is hidden in a value or turned round.
 	for range 20 {
-		facts = uma.Facts(map[string]string{"FULL_NAME": "Eve", "name": "Ana", "zz": "\u202eevE\u200b \u00ad\ufeff", "email": "\u200b ",
-			"address": "Line 1\nLine 2", "other": "\u0645\u06cc\u200c\u062e"})
+		facts = uma.Facts(map[string]string{"FULL_NAME": "Eve", "name": "Ana", "zz": "\u202eev\u3164\u2800E\u200b \u00ad\ufeff\uffa0",
+			"email": "\u200b ", "address": "Line 1\nLine 2", "other": "\u0645\u06cc\u200c\u062e"})
 		if len(facts) != 4 || facts["FULL_NAME"] != "Ana" || facts["zz"] != "evE" || facts["address"] != "Line 1 Line 2" ||
 			facts["other"] != "\u0645\u06cc\u200c\u062e" {
 			t.Fatalf("%q", facts)
