@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"causeway/app/payments"
 	"causeway/app/receivers"
 	"causeway/core/fault"
+	"causeway/core/platform"
 	"causeway/core/transaction"
 	rules "causeway/core/uma"
 )
@@ -120,6 +122,38 @@ func TestUMAInvoice_PayRequestsReplaceEachOther(t *testing.T) {
 		t.Errorf("%+v", status)
 	}
 	bo.wantExplained()
+}
+
+func TestUMAInvoice_RefusedPayRequestCancelsNothing(t *testing.T) {
+	t.Parallel()
+	// Who asks again and is refused, because the price is out of the limits now, can still pay the Lightning invoice before.
+	_, bo := newUMASides(t)
+	made := bo.invoice(nil)
+	request := func(on platform.Platform) (payments.UMAInvoice, error) {
+		return bo.payments.InvoiceUMAPayment(t.Context(), on, payments.UMAPayRequest{Sender: "$ana@bank.test",
+			Receiver: bo.Customer.UMAAddress, Ask: rules.Ask{Currency: "EUR", Amount: 25_00}, Facts: map[string]string{"FULL_NAME": "Ana"},
+			Invoice: made.Invoice.ID})
+	}
+	first, err := request(bo.Platform)
+	if err != nil {
+		t.Fatal(err)
+	}
+	limited := bo.Platform
+	limited.Currencies = slices.Clone(limited.Currencies)
+	for i := range limited.Currencies {
+		limited.Currencies[i].MaxAmount = 24_99
+	}
+
+	_, err = request(limited)
+
+	if refused, is := errors.AsType[*rules.Refusal](err); !is || refused.Reason != rules.AmountOutOfRange {
+		t.Fatalf("above the maximum: %v", err)
+	}
+	if !bo.network.receive(t, first.Invoice.Request) {
+		t.Fatal("the first Lightning invoice cannot be paid any more")
+	}
+	bo.waitFor(first.Transaction, transaction.Completed)
+	bo.wantInvoice(made.Invoice.ID, rules.InvoicePaid)
 }
 
 func TestUMAInvoice_NodeFailsAtEachCall(t *testing.T) {

@@ -87,9 +87,8 @@ type claimedInvoice struct {
 }
 
 // issuedInvoice returns the invoice that a pay request pays, which must ask for just that; the zero one if it pays none. A payment of it
-// before that was not paid, or has lapsed, can be paid no longer then; the node says whether it was paid without being reported yet.
-func (s *Service) issuedInvoice(ctx context.Context, node ports.Lightning, to customer.Customer, in UMAPayRequest) (
-	issued claimedInvoice, err error) {
+// before that was not paid, or has lapsed, can be replaced: see cancelLast.
+func (s *Service) issuedInvoice(ctx context.Context, to customer.Customer, in UMAPayRequest) (issued claimedInvoice, err error) {
 	if in.Invoice == uuid.Nil {
 		return issued, nil
 	}
@@ -105,9 +104,7 @@ func (s *Service) issuedInvoice(ctx context.Context, node ports.Lightning, to cu
 	if issued.replace = uma.MayReplace(last, in.Sender, now); err == nil && !issued.replace {
 		err = kept.CheckUnpaid(last.State.Status, now)
 	}
-	if err == nil {
-		issued.last, err = kept.Payment, cancelLast(ctx, node, kept.Payment)
-	}
+	issued.last = kept.Payment
 	return issued, err
 }
 

@@ -86,12 +86,16 @@ func (s *Service) InvoiceUMAPayment(ctx context.Context, on platform.Platform, i
 	if err := s.checkStatedFacts(ctx, on, in); err != nil {
 		return UMAInvoice{}, err
 	}
-	issued, err := s.issuedInvoice(ctx, node, *to, in)
+	issued, err := s.issuedInvoice(ctx, *to, in)
 	if err != nil {
 		return UMAInvoice{}, err
 	}
 	incoming, err := s.priceUMAPayment(ctx, on, *to, in)
 	if err != nil {
+		return UMAInvoice{}, err
+	}
+	// Once it is known that the payment can be: the sender keeps the Lightning invoice before, if not.
+	if err := cancelLast(ctx, node, issued.last); err != nil {
 		return UMAInvoice{}, err
 	}
 	created, err := s.createInvoiced(ctx, *to, incoming, issued)
