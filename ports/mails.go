@@ -15,6 +15,8 @@ import (
 const (
 	StepSendMail transaction.Step = "send-mail"
 	StepSendSMS  transaction.Step = "send-sms"
+	// StepSendSMSNotice is that of the text messages which a process of the previous version would give to the mail server.
+	StepSendSMSNotice transaction.Step = "send-sms-notice"
 )
 
 // MailersByEnvironment holds the mailers of the environments. Platforms of an environment without one
@@ -53,10 +55,14 @@ func (k MailKind) AsSMS() MailKind { return smsPrefix + k }
 
 // Step returns the step that sends what is of this kind.
 func (k MailKind) Step() transaction.Step {
-	if k.IsSMS() {
+	switch {
+	case k == SMSCode:
 		return StepSendSMS
+	case k.IsSMS():
+		return StepSendSMSNotice
+	default:
+		return StepSendMail
 	}
-	return StepSendMail
 }
 
 // QueuedMail is a mail, or a text message, that is sent after the commit that adds it. Of a text message, Mail has

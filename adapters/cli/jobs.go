@@ -111,7 +111,7 @@ func subjectsText(j ports.Job) string {
 		first = "UMAInvoice:" + first
 	case ports.StepSendMail:
 		first = "mail " + first
-	case ports.StepSendSMS:
+	case ports.StepSendSMS, ports.StepSendSMSNotice:
 		first = "text message " + first
 	default:
 		first = "Transaction:" + first

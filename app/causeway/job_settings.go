@@ -60,7 +60,7 @@ func (m *jobMetrics) Failed(step transaction.Step, _ bool) {
 func (a *app) jobSteps() []transaction.Step {
 	return append(a.payments.Steps(), ports.StepOpenAccounts, ports.StepImportCustomers, ports.StepCheckIdentity, ports.StepCheckLiveness,
 		ports.StepScreenCustomers, ports.StepScreenPlatform, ports.StepDeleteBlob, ports.StepWriteExport, ports.StepSendMail, ports.StepSendSMS,
-		ports.StepSendUMAInvoice)
+		ports.StepSendSMSNotice, ports.StepSendUMAInvoice)
 }
 
 // countDeadJobs updates the number of dead jobs of each step.

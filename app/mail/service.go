@@ -64,7 +64,7 @@ func New(c Config) *Service {
 			Timeout: sendTimeout}
 	}
 	s.workers = jobs.New(jobs.Config{Jobs: c.Jobs, Clock: c.Clock, Log: c.Log, Retry: jobs.RetryPolicy{MaxAttempts: maxAttempts},
-		Metrics: c.JobMetrics}, handler(ports.StepSendMail), handler(ports.StepSendSMS))
+		Metrics: c.JobMetrics}, handler(ports.StepSendMail), handler(ports.StepSendSMS), handler(ports.StepSendSMSNotice))
 	return s
 }
 

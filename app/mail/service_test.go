@@ -171,6 +171,23 @@ func TestService_SendsSMS(t *testing.T) {
 	}
 }
 
+func TestService_SendsNoticeAsSMS(t *testing.T) {
+	t.Parallel()
+	// Who has only a number gets a notice as a text message.
+	e := newEnv(t)
+	if err := e.Store.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
+		return e.queue.AddNotice(ctx, tx, e.Platform, mails.Recipient{Phone: "+447700900123"}, mails.WalletExported(e.Clock.Now()), e.Clock.Now())
+	}); err != nil {
+		t.Fatal(err)
+	}
+
+	e.sendDue()
+
+	if len(e.mailer.sent) != 0 || len(e.sms.sent) != 1 || e.sms.sent[0].To != "+447700900123" {
+		t.Errorf("sent %+v and %+v", e.mailer.sent, e.sms.sent)
+	}
+}
+
 func TestService_NewerCodeReplacesUnsentOne(t *testing.T) {
 	t.Parallel()
 	// A code that was not sent yet is not sent after a newer one about the same was made, but one about something else is, and so is one

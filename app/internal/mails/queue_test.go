@@ -3,6 +3,7 @@ package mails_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -178,6 +179,12 @@ func TestQueue_NoticesReachWhoHasOnlyAPhone(t *testing.T) {
 					t.Fatal(err)
 				}
 				got += string(m.Kind) + " " + m.To
+			}
+			// A process of the previous version takes no job of the step of a notice by text message, which it would mail.
+			for _, step := range env.QueryStrings(`SELECT step FROM jobs`) {
+				if want := map[bool]string{true: "send-sms-notice", false: "send-mail"}[strings.HasPrefix(test.want, "SMS_")]; step != want {
+					t.Errorf("its step is %s, want %s", step, want)
+				}
 			}
 			if got != test.want || errs[0] != nil || (errs[1] == nil) != (test.want == "") {
 				t.Errorf("queued %q, %v; want %q once", got, errs, test.want)
