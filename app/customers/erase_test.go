@@ -121,6 +121,12 @@ func TestErase_LeavesTheLedgerOnly(t *testing.T) {
 			"'of another' ELSE '%s' END FROM webhook_events", env.Customer.ID.UUID(), secret)); err != nil {
 		t.Fatal(err)
 	}
+	// An agent of the customer was renamed.
+	env.Do(func(ctx context.Context, tx *postgres.Unit) error {
+		return tx.RecordOperatorAction(ctx, platform.OperatorAction{ID: env.IDs.New(apptest.Noon), Platform: acme.Platform,
+			Kind: platform.UpdatedAgent, Actor: "ana", At: apptest.Noon,
+			Changes: agent.Changed(agent.Agent{Name: secret}, agent.Agent{Name: secret + " & sons"})})
+	})
 	deleted, err := env.customers.Delete(t.Context(), acme.Platform, acme.ID)
 	if err != nil {
 		t.Fatal(err)

@@ -8,8 +8,11 @@ import (
 	"causeway/core/money"
 )
 
-// Changed returns the fields of which two versions of an agent differ, by their names in the API.
-func Changed(before, after Agent) []diff.Field { return diff.Between(before.values(), after.values()) }
+// Changed returns the fields of which two versions of an agent differ, by their names in the API. The name has no values: it is free text
+// about a customer, and the record outlives the data of the customer. The ids of accounts are in the ledger, which stays too.
+func Changed(before, after Agent) []diff.Field {
+	return diff.Hide(diff.Between(before.values(), after.values()), func(name string) bool { return name != "name" })
+}
 
 func (a Agent) values() diff.Values {
 	p := a.Policy
