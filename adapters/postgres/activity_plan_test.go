@@ -9,11 +9,13 @@ import (
 	"causeway/adapters/pgembed/pgtest"
 )
 
-// fillActivity writes many records of what operators and compliance have done.
+// fillActivity writes many records of what operators, compliance and customers have done.
 const fillActivity = `
 SET session_replication_role = replica;
 INSERT INTO operator_actions SELECT '00000000-0000-7000-8001-000000000000', gen_random_uuid(), 'SIGN_IN', gen_random_uuid(), 'person ' || n % 50, now(), ''
 	FROM generate_series(1, 20000) n;
+INSERT INTO operator_actions SELECT '00000000-0000-7000-8001-000000000000', gen_random_uuid(), 'UPDATE_CUSTOMER', gen_random_uuid(), '(customer)', now(), ''
+	FROM generate_series(1, 100000) n;
 INSERT INTO job_actions SELECT '00000000-0000-7000-8001-000000000000', gen_random_uuid(), gen_random_uuid(), 'RETRY', 'person ' || n % 50, '',
 	now(), 'deliver', '{}', 1, '' FROM generate_series(1, 20000) n;
 INSERT INTO rail_decisions SELECT '00000000-0000-7000-8001-000000000000', gen_random_uuid(), gen_random_uuid(), 'PAYOUT', 'RELEASE', '', '', '',
@@ -33,18 +35,20 @@ func TestActivityPlan_ByIndexes(t *testing.T) {
 	const page = "(id > $2) AND (id < $3))"
 	wantIndexCondition(t, plans, "all_activities", allActivities, "((platform_id = $1) AND "+page)
 	wantIndexCondition(t, plans, "of_actor", activitiesByActor, "((platform_id = $1) AND (actor = a.name) AND "+page)
-	var plan string
-	if err := plans.conn.QueryRow(t.Context(), `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE of_actor ('00000000-0000-7000-8001-000000000000',
-		'00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff', 51, 'person 7')`, pgx.QueryExecModeSimpleProtocol).
-		Scan(&plan); err != nil {
-		t.Fatal(err)
-	}
-	var read []struct{ Plan planNode }
-	if err := json.Unmarshal([]byte(plan), &read); err != nil {
-		t.Fatal(err)
-	}
-	if rows, faults := read[0].Plan.check(1000); rows > 1000 || len(faults) > 0 {
-		t.Errorf("of an actor among 50, %.0f rows are read: %q\n%s", rows, faults, plan)
+	for _, actor := range []string{"person 7", "customer"} {
+		var plan string
+		if err := plans.conn.QueryRow(t.Context(), `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE of_actor ('00000000-0000-7000-8001-000000000000',
+			'00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff', 51, '`+actor+`')`, pgx.QueryExecModeSimpleProtocol).
+			Scan(&plan); err != nil {
+			t.Fatal(err)
+		}
+		var read []struct{ Plan planNode }
+		if err := json.Unmarshal([]byte(plan), &read); err != nil {
+			t.Fatal(err)
+		}
+		if rows, faults := read[0].Plan.check(1000); rows > 1000 || len(faults) > 0 {
+			t.Errorf("of %s among 51 actors, %.0f rows are read: %q\n%s", actor, rows, faults, plan)
+		}
 	}
 	for _, column := range []string{"subject_id", "job_id", "verification_id", "owner_id", "customer_id"} {
 		wantIndexCondition(t, plans, column, activitiesBySubject, "((platform_id = $1) AND ("+column+" = $6) AND "+page)

@@ -144,7 +144,7 @@ func (s *SelfService) Update(ctx context.Context, secret string, change customer
 		return err
 	}
 	change.Type = string(a.Customer.Type)
-	_, protected, err := s.customers.update(ctx, a.Platform, platform.Author{Actor: a.Customer.ID.String()}, a.Customer.ID, change, nil)
+	_, protected, err := s.customers.update(ctx, a.Platform, platform.Customer, a.Customer.ID, change, nil)
 	if err == nil && protected != nil {
 		err = fault.Invalid(fault.Field{Field: "email", Message: "is where the codes of your wallet are sent; change it in the app of " +
 			a.PlatformName})

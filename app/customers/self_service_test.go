@@ -13,6 +13,7 @@ import (
 	"causeway/core/document"
 	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/platform"
 	"causeway/core/verification"
 	"causeway/core/wallet"
 	"causeway/ports"
@@ -127,6 +128,10 @@ func TestSelfService_IndividualFromLinkToApproval(t *testing.T) {
 	}
 	apptest.WantFault(t, "a change", e.service.Update(ctx, secret, change), fault.Conflict)
 	apptest.WantFault(t, "an upload", e.service.Upload(ctx, secret, ident.BeneficialOwner{}, passport("c")), fault.Conflict)
+	recorded := e.QueryStrings(`SELECT DISTINCT actor || ' ' || subject FROM operator_actions WHERE action = $1`, string(platform.UpdatedCustomer))
+	if want := []string{"(customer) " + ada.ID.String()}; !slices.Equal(recorded, want) {
+		t.Errorf("recorded %q, want %q: all customers are one actor", recorded, want)
+	}
 }
 
 func TestSelfService_BusinessWithOwners(t *testing.T) {

@@ -26,6 +26,9 @@ func (a Author) Name() string {
 // Service is the service itself, which records what a partner has reported. An operator cannot take its name.
 var Service = Author{Actor: "(service)"}
 
+// Customer is a customer who changes its own data. It is one author for all of them, and the record names the customer as its subject.
+var Customer = Author{Actor: "(customer)"}
+
 // String returns the author as reports name it, such as "operator ana".
 func (a Author) String() string {
 	switch {

@@ -119,9 +119,9 @@ func ParseActor(text string) (string, error) {
 	actor := strings.TrimSpace(text)
 	n := utf8.RuneCountInString(actor)
 	if n == 0 || n > maxActorLength || !utf8.ValidString(actor) || strings.ContainsFunc(actor, unicode.IsControl) || actorKey(actor) == "" ||
-		IsSameActor(actor, Service.Actor) {
+		IsSameActor(actor, Service.Actor) || IsSameActor(actor, Customer.Actor) {
 		return "", fault.Invalid(fault.Field{Field: "actor", Message: "must name who does this, in 1 to 200 characters, none of them a control " +
-			"character, and is not " + Service.Actor})
+			"character, and is neither " + Service.Actor + " nor " + Customer.Actor})
 	}
 	return actor, nil
 }

@@ -17,7 +17,7 @@ func TestParseActor(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", " ", "\u200b\u00ad", strings.Repeat("x", 201), "a\x00", "Ana\nBen", "Ana\x1b[2J",
-		"Ana\u0085Ben", "\xff"} {
+		"Ana\u0085Ben", "\xff", "(service)", "(Customer) ", "(customer)"} {
 		if got, err := platform.ParseActor(text); !fault.Is(err, fault.InvalidInput) {
 			t.Errorf("%q: %q, %v; want INVALID_INPUT", text, got, err)
 		}
