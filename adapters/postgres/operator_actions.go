@@ -37,6 +37,7 @@ func storedChanges(changes []diff.Field) *string {
 	if len(changes) == 0 {
 		return nil
 	}
+	changes = diff.Limited(changes)
 	stored := make([]changedField, len(changes))
 	for i, c := range changes {
 		stored[i] = changedField(c)

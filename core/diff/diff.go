@@ -19,8 +19,14 @@ type Field struct {
 	Hidden bool
 }
 
-// maxValue is the longest value that a record keeps, in characters.
-const maxValue = 2000
+const (
+	// maxValue is the longest value that a record keeps, in characters.
+	maxValue = 2000
+	// shownBefore is how many characters a shortened value has before the first one that differs.
+	shownBefore = 40
+	// maxRecord is the size of all fields that a record keeps, in bytes.
+	maxRecord = 32 << 10
+)
 
 // Between returns the fields of which two versions differ, by name.
 func Between(before, after Values) (changed []Field) {
@@ -31,17 +37,48 @@ func Between(before, after Values) (changed []Field) {
 	maps.Copy(names, after)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if before[name] != after[name] {
-			changed = append(changed, Field{Name: name, Before: shortened(before[name]), After: shortened(after[name])})
+			f := Field{Name: name}
+			f.Before, f.After = shortened(before[name], after[name])
+			changed = append(changed, f)
 		}
 	}
 	return changed
 }
 
-func shortened(value string) string {
-	if characters := []rune(value); len(characters) > maxValue {
-		return string(characters[:maxValue]) + "…"
+// shortened returns two different values; if one is too long, the parts of both from shortly before the first character that differs.
+func shortened(before, after string) (shortBefore, shortAfter string) {
+	b, a := []rune(before), []rune(after)
+	if max(len(b), len(a)) <= maxValue {
+		return before, after
 	}
-	return value
+	from := 0
+	for from < min(len(b), len(a)) && b[from] == a[from] {
+		from++
+	}
+	from = max(0, from-shownBefore)
+	return part(b, from), part(a, from)
+}
+
+func part(characters []rune, from int) string {
+	text := string(characters[from:min(len(characters), from+maxValue)])
+	if from > 0 {
+		text = "…" + text
+	}
+	if from+maxValue < len(characters) {
+		text += "…"
+	}
+	return text
+}
+
+// Limited returns the fields that one record keeps: if they are too long together, the first ones, and one that says how many are left out.
+func Limited(fields []Field) []Field {
+	size := 0
+	for i, f := range fields {
+		if size += len(f.Name) + len(f.Before) + len(f.After); size > maxRecord {
+			return append(slices.Clone(fields[:i]), Field{Name: "(shortened)", After: fmt.Sprintf("%d more fields were changed", len(fields)-i)})
+		}
+	}
+	return fields
 }
 
 // Hide returns the fields without the values of those that isShown does not allow.

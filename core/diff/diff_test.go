@@ -34,13 +34,53 @@ func TestBetween_ListsWhatDiffersByName(t *testing.T) {
 
 func TestBetween_LongValuesAreShortened(t *testing.T) {
 	t.Parallel()
-	// Values that differ beyond what is kept are still a change.
-	long := strings.Repeat("ä", 3000)
+	// Of long values, what differs is kept, with a little before it: what was removed from a list, or added to it, is seen.
+	long, context := strings.Repeat("ä", 3000), strings.Repeat("ä", 40)
+	for name, c := range map[string]struct{ before, after, wantBefore, wantAfter string }{
+		"added at the end":   {long, long + ", b", "…" + context, "…" + context + ", b"},
+		"removed in between": {long + "b, c", long + "c", "…" + context + "b, c", "…" + context + "c"},
+		"set":                {"", long, "", long[:2*2000] + "…"},
+		"much follows":       {long + "a" + long, long + "b", "…" + context + "a" + long[:2*1959] + "…", "…" + context + "b"},
+	} {
+		got := diff.Between(diff.Values{"note": c.before}, diff.Values{"note": c.after})
 
-	got := diff.Between(diff.Values{"note": long}, diff.Values{"note": long + "!"})
+		if len(got) != 1 || got[0].Before != c.wantBefore || got[0].After != c.wantAfter {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
 
-	if len(got) != 1 || len([]rune(got[0].After)) != 2001 || !strings.HasSuffix(got[0].After, "ä…") {
-		t.Errorf("%d fields, %d characters", len(got), len([]rune(got[0].After)))
+func TestBetween_ShortenedValuesDiffer(t *testing.T) {
+	t.Parallel()
+	// However long two different values are, and wherever they differ, what is kept of them differs and is short.
+	values := rapid.Custom(func(t *rapid.T) string {
+		return strings.Repeat("x", rapid.IntRange(0, 4100).Draw(t, "x")) + strings.Repeat("…", rapid.IntRange(0, 2).Draw(t, "end"))
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		before, after := values.Draw(t, "before"), values.Draw(t, "after")
+		for _, f := range diff.Between(diff.Values{"note": before}, diff.Values{"note": after}) {
+			if f.Before == f.After || max(len([]rune(f.Before)), len([]rune(f.After))) > 2002 {
+				t.Fatalf("%d and %d characters: %q, %q", len(before), len(after), f.Before, f.After)
+			}
+		}
+	})
+}
+
+func TestLimited_SaysWhatIsLeftOut(t *testing.T) {
+	t.Parallel()
+	// A record of many long fields has the first ones, and the number of the others; a short one is as it was.
+	long := make([]diff.Field, 1000)
+	for i := range long {
+		long[i] = diff.Field{Name: "note", After: strings.Repeat("x", 996)}
+	}
+
+	got := diff.Limited(long)
+
+	if n := len(got); n != 33 || got[32].String() != "(shortened): none → 968 more fields were changed" || long[32].Name != "note" {
+		t.Errorf("%d fields, the last is %s", n, got[n-1])
+	}
+	if short := diff.Limited(long[:32]); len(short) != 32 {
+		t.Errorf("%d fields", len(short))
 	}
 }
 

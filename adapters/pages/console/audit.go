@@ -1,9 +1,13 @@
 package console
 
 import (
+	"bufio"
 	"cmp"
 	"context"
+	"encoding/csv"
 	"encoding/json"
+	"io"
+	"iter"
 	"net/http"
 	"slices"
 	"strings"
@@ -150,38 +154,55 @@ func (c *Console) showAuditEntry(r *request) error {
 	return c.show(r, v)
 }
 
-// downloaded returns all entries that the filter of a request selects, as far as a file has them.
-func (c *Console) downloaded(r *request) (all []ports.Activity, err error) {
+// pageOfDownload is how many entries of a download are read at once.
+const pageOfDownload = 100
+
+// downloaded sends the entries that the filter of a request selects, as far as a file has them, while they are read.
+func (c *Console) downloaded(r *request, document exports.Document, write func(out io.Writer, all iter.Seq2[ports.Activity, error]) error) error {
 	f, _, problems := activityFilter(r)
 	if len(problems) > 0 {
-		return nil, &problem{http.StatusUnprocessableEntity, "The list cannot be made", strings.Join(problems, " ")}
+		return &problem{http.StatusUnprocessableEntity, "The list cannot be made", strings.Join(problems, " ")}
 	}
 	p := c.page(r, "Audit", "audit")
-	for more := true; more && len(all) < maxDownload; {
-		f.Limit = min(1000, maxDownload-len(all))
-		var found []ports.Activity
-		if found, more, err = c.Activity.List(r.Context(), f); err != nil {
-			return nil, err
-		}
-		for _, a := range found {
-			a.Changes, f.After = p.changesIn(a), a.ID
-			all = append(all, a)
-		}
+	document.Write = func(ctx context.Context, out io.Writer) error {
+		return write(out, func(yield func(ports.Activity, error) bool) {
+			f.Limit = pageOfDownload
+			for n, more := 0, true; more && n < maxDownload; n += f.Limit {
+				var found []ports.Activity
+				var err error
+				if found, more, err = c.Activity.List(ctx, f); err != nil {
+					yield(ports.Activity{}, err)
+					return
+				}
+				for _, a := range found {
+					a.Changes, f.After = p.changesIn(a), a.ID
+					if !yield(a, nil) {
+						return
+					}
+				}
+			}
+		})
 	}
-	return all, nil
+	return download(r, document)
 }
 
 // downloadAudit writes the list as a file.
 func (c *Console) downloadAudit(r *request) error {
-	found, err := c.downloaded(r)
-	if err != nil {
-		return err
-	}
-	rows := make([][]string, len(found))
-	for i, a := range found {
-		rows[i] = exports.ActivityRow(a)
-	}
-	return writeCSV(r, "audit.csv", exports.ActivityColumns, rows)
+	return c.downloaded(r, exports.Document{Name: "audit.csv", ContentType: "text/csv; charset=utf-8"},
+		func(out io.Writer, all iter.Seq2[ports.Activity, error]) error {
+			lines := csv.NewWriter(out)
+			_ = lines.Write(exports.ActivityColumns) // the writer keeps its error
+			for a, err := range all {
+				if err == nil {
+					err = lines.Write(exports.ActivityRow(a))
+				}
+				if err != nil {
+					return err
+				}
+			}
+			lines.Flush()
+			return lines.Error()
+		})
 }
 
 // auditEntry is an entry of the list as JSON.
@@ -204,19 +225,27 @@ type auditChange struct {
 
 // downloadAuditJSON writes the list as JSON.
 func (c *Console) downloadAuditJSON(r *request) error {
-	found, err := c.downloaded(r)
-	if err != nil {
-		return err
-	}
-	entries := make([]auditEntry, len(found))
-	for i, a := range found {
-		entries[i] = auditEntry{a.ID.String(), rfc3339(a.At), a.Actor, a.Action, a.Object(), a.Note, []auditChange{}}
-		for _, f := range a.Changes {
-			entries[i].Changes = append(entries[i].Changes, auditChange(f))
-		}
-	}
-	r.w.Header().Set("Content-Type", "application/json")
-	r.w.Header().Set("Content-Disposition", `attachment; filename="audit.json"`)
-	_ = json.NewEncoder(r.w).Encode(entries) // the reader may have left
-	return nil
+	return c.downloaded(r, exports.Document{Name: "audit.json", ContentType: "application/json"},
+		func(out io.Writer, all iter.Seq2[ports.Activity, error]) error {
+			lines, before := bufio.NewWriter(out), "["
+			for a, err := range all {
+				if err != nil {
+					return err
+				}
+				entry := auditEntry{a.ID.String(), rfc3339(a.At), a.Actor, a.Action, a.Object(), a.Note, []auditChange{}}
+				for _, f := range a.Changes {
+					entry.Changes = append(entry.Changes, auditChange(f))
+				}
+				_, _ = lines.WriteString(before) // the writer keeps its error
+				if err := json.NewEncoder(lines).Encode(entry); err != nil {
+					return err
+				}
+				before = ","
+			}
+			if before == "[" {
+				_, _ = lines.WriteString(before)
+			}
+			_, _ = lines.WriteString("]\n")
+			return lines.Flush()
+		})
 }

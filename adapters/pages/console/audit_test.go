@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -26,6 +27,7 @@ type fakeActivity struct {
 	*calls
 	all    []ports.Activity
 	filter ports.ActivityFilter
+	most   int // is the largest number that was read at once
 }
 
 func (f *fakeActivity) List(ctx context.Context, filter ports.ActivityFilter) ([]ports.Activity, bool, error) {
@@ -36,7 +38,7 @@ func (f *fakeActivity) List(ctx context.Context, filter ports.ActivityFilter) ([
 	if scope, _ := ports.ScopeOf(ctx); scope != want {
 		f.t.Errorf("what people did is read with the scope %+v", scope)
 	}
-	f.filter = filter
+	f.filter, f.most = filter, max(f.most, filter.Limit)
 	page := listed(f.all, ports.Paging{Limit: filter.Limit, After: filter.After}, func(a ports.Activity) (uuid.UUID, bool) {
 		return a.ID,
 			true
@@ -123,9 +125,22 @@ func TestAudit_FilteredAndDownloaded(t *testing.T) {
 	if lines := strings.Split(strings.TrimSpace(file.body), "\n"); len(lines) != 2502 || !strings.Contains(lines[2], ",'=cmd0,RETRY_JOB,") {
 		t.Errorf("%d lines, %.200q", len(lines), file.body)
 	}
+	var all []auditEntry
+	if err := json.Unmarshal([]byte(s.get(base+"/audit.json?actor=sam").body), &all); err != nil || len(all) != 2501 {
+		t.Errorf("%d entries: %v", len(all), err)
+	}
+	if s.activity.most > 100 {
+		t.Errorf("a file is made of %d entries at once", s.activity.most)
+	}
 	for _, path := range []string{"/audit?from=x", "/audit?object=x", "/audit.csv?to=x"} {
 		if got := s.get(base + path); got.StatusCode != http.StatusUnprocessableEntity {
 			t.Errorf("%s: %d", path, got.StatusCode)
+		}
+	}
+	s.activity.all = nil
+	for _, path := range []string{base, root} {
+		if got := s.get(path + "/audit.json"); got.StatusCode != http.StatusOK || got.body != "[]\n" {
+			t.Errorf("nothing as JSON: %d %q", got.StatusCode, got.body)
 		}
 	}
 	if s.get(root + "/audit"); s.activity.filter.Platform != (ident.Platform{}) {

@@ -183,7 +183,11 @@ func daysOf(get func(name string) string, now time.Time) (i period.Interval, err
 // download sends a document while it is written. Of one that fails midway the connection is closed, so that a file that arrives whole
 // is complete.
 func download(r *request, document exports.Document) error {
-	ctx, cancel := context.WithTimeout(ports.ForPlatform(r.client, r.platform.ID), downloadTimeout)
+	ctx := ports.ForPlatform(r.client, r.platform.ID)
+	if r.platform.ID.IsZero() {
+		ctx = ports.ForAllPlatforms(r.client)
+	}
+	ctx, cancel := context.WithTimeout(ctx, downloadTimeout)
 	defer cancel()
 	out := &fileWriter{w: r.w, controller: http.NewResponseController(r.w), document: document}
 	_ = out.controller.SetReadDeadline(time.Time{}) // the request has been read; writers of tests have no deadlines
