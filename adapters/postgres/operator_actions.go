@@ -14,8 +14,10 @@ import (
 )
 
 const (
+	// insertOperatorAction names the person to whom a token belongs beside the token, which can be deleted.
 	insertOperatorAction = `INSERT INTO operator_actions (platform_id, id, action, subject_id, subject, actor, at, person_id, changes)
-	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
+	VALUES ($1, $2, $3, $4, $5, coalesce((SELECT left(email || ' (' || $6 || ')', 200) FROM people WHERE id = $8 AND $6 LIKE 'Token:%'), $6),
+		$7, $8, $9)`
 	insertOperatorRefusal = `INSERT INTO operator_refusals (platform_id, action_id, reason, at) VALUES ($1, $2, $3, $4)`
 )
 
