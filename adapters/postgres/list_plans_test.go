@@ -323,6 +323,10 @@ func checkListPlans(t *testing.T, db *DB, trace *tracedStatements) {
 			_, err := db.Unmatched(ctx, p, ports.UnmatchedFilter{Limit: 100})
 			return err
 		},
+		"unmatched funds that wait": func() error {
+			_, _, err := db.CountUnmatched(ctx, p, 50)
+			return err
+		},
 		"transactions of an agent":           transactions(ports.TransactionFilter{Agent: a}),
 		"transactions of an agent, customer": transactions(ports.TransactionFilter{Agent: a, Customer: customer, Created: hour}),
 		"actions":                            actions(ports.AgentActionFilter{}),

@@ -130,6 +130,21 @@ func (u *Unit) AssignUnmatched(_ context.Context, of transaction.Unmatched, a tr
 	return nil
 }
 
+// countUnmatched uses ledger_postings_by_rare_kind for each kind, and the primary key of unmatched_assignments.
+const countUnmatched = `
+	SELECT count(*) FILTER (WHERE NOT EXISTS (SELECT FROM unmatched_assignments w WHERE w.platform_id = $1 AND w.posting_id = p.id)), count(*)
+	FROM (VALUES ('unmatched_received'), ('refund_failed')) AS kinds (kind), LATERAL (
+		SELECT p.id FROM ledger_postings p WHERE p.platform_id = $1 AND p.kind = kinds.kind AND ` + ledgerdb.RareKindsCondition + `
+		ORDER BY p.seq DESC LIMIT $2) p`
+
+// CountUnmatched implements accounting.Store.
+func (db *DB) CountUnmatched(ctx context.Context, p ident.Platform, among int) (waiting, all int, err error) {
+	if err := db.readPool.QueryRow(ctx, countUnmatched, p, among).Scan(&waiting, &all); err != nil {
+		return 0, 0, storage.ReadError(err)
+	}
+	return waiting, all, nil
+}
+
 // conditions collects the conditions of a list, with arguments numbered from $1.
 type conditions struct {
 	clauses []string

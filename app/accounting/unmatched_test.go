@@ -97,6 +97,37 @@ func TestUnmatched_ListsAll(t *testing.T) {
 	}
 }
 
+func TestCountUnmatched_AmongTheNewest(t *testing.T) {
+	t.Parallel()
+	// Those that wait are counted among the newest. If none of these waits, the balance says whether an older one does.
+	env := newEnv(t)
+	account := env.NewInternalAccount(env.Customer.ID, "USD", 0)
+	want := func(when string, among, n int, more bool) {
+		t.Helper()
+		if gotN, gotMore, err := env.accounting.CountUnmatched(t.Context(), env.Admin.Platform, among); err != nil || gotN != n || gotMore != more {
+			t.Errorf("%s: %d, %t, %v; want %d, %t", when, gotN, gotMore, err, n, more)
+		}
+	}
+	want("none", 2, 0, false)
+	var receipts []ident.Receipt
+	for range 4 {
+		receipts = append(receipts, env.receivePayment(t, "unknown", 100))
+	}
+	want("all", 10, 4, false)
+	want("more than are read", 2, 2, true)
+	for _, r := range []int{3, 2, 0, 1} {
+		if _, err := env.accounting.AssignUnmatched(t.Context(), env.Admin.Platform, ana(env.Admin), accounting.AssignCommand{
+			Receipt: receipts[r], Account: account.ID, Note: "rent"}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if r == 2 {
+			want("an older one", 2, 0, true)
+			want("an older one, read", 10, 2, false)
+		}
+	}
+	want("all assigned", 2, 0, false)
+}
+
 func TestAssignUnmatched_AnyReference(t *testing.T) {
 	t.Parallel()
 	// A payment is kept with whatever its payer wrote, and is assigned to an account or sent back like

@@ -449,12 +449,15 @@ func (f *fakeCustomers) ListInternal(ctx context.Context, p ident.Platform, owne
 type fakeAccounting struct {
 	*calls
 	timeline accounting.Timeline
-	balance  accounting.TrialBalance
-	query    accounting.TrialBalanceQuery
-	entries  ports.AccountEntryPage
-	filter   ports.AccountEntryFilter
-	posting  accounting.Posting
-	position accounting.FXPosition
+	// waitingFunds are the unmatched funds that wait, and moreFunds says that there may be more.
+	waitingFunds int
+	moreFunds    bool
+	balance      accounting.TrialBalance
+	query        accounting.TrialBalanceQuery
+	entries      ports.AccountEntryPage
+	filter       ports.AccountEntryFilter
+	posting      accounting.Posting
+	position     accounting.FXPosition
 	// unmatched are by receipt.
 	unmatched []accounting.UnmatchedDetails
 }

@@ -36,6 +36,10 @@ func (f *fakeAccounting) Unmatched(ctx context.Context, p ident.Platform, filter
 	return page, f.read(ctx, p, "unmatched funds")
 }
 
+func (f *fakeAccounting) CountUnmatched(ctx context.Context, p ident.Platform, _ int) (n int, more bool, err error) {
+	return f.waitingFunds, f.moreFunds, f.read(ctx, p, "unmatched funds")
+}
+
 func (f *fakeAccounting) UnmatchedOf(ctx context.Context, p ident.Platform, receipt ident.Receipt) (accounting.UnmatchedDetails, error) {
 	if err := f.read(ctx, p, "unmatched funds of %s", receipt); err != nil {
 		return accounting.UnmatchedDetails{}, err
@@ -109,6 +113,26 @@ func TestRefundAgain_ShowsWhatTheRailHasSaid(t *testing.T) {
 	}
 }
 
+func TestHome_CountsUnmatchedFunds(t *testing.T) {
+	t.Parallel()
+	// What waits is counted among the newest, and the home page says so if there may be more.
+	s := newSite(t).fill().as(person.Grant{Role: person.Finance})
+	for want, c := range map[string]struct {
+		n    int
+		more bool
+	}{">1 payment or refund is unmatched": {1, false}, ">20 or more payments or refunds are": {21, true},
+		">3 or more payments or refunds are": {3, true}, ">1 or more payments or refunds are": {0, true}} {
+		s.accounting.waitingFunds, s.accounting.moreFunds = c.n, c.more
+		if got := s.get(base); !strings.Contains(got.body, want) {
+			t.Errorf("%+v: no %q in %s", c, want, got.body)
+		}
+	}
+	s.accounting.waitingFunds, s.accounting.moreFunds = 0, false
+	if got := s.get(base); strings.Contains(got.body, "unmatched.") || strings.Contains(got.body, "are unmatched") {
+		t.Errorf("nothing waits: %s", got.body)
+	}
+}
+
 func TestUnmatched_ListLeadsToTheDecision(t *testing.T) {
 	t.Parallel()
 	// Money that waits is listed, with why, and each has a page that leads to the decision about it.
@@ -120,7 +144,6 @@ func TestUnmatched_ListLeadsToTheDecision(t *testing.T) {
 		"/unmatched/" + receiptID.UUID().String():             {"12.50 USD", "RENT MARCH", "/assign"},
 		"/unmatched?state=assigned":                           {"There is no such money."},
 		"/unmatched/" + paymentID.UUID().String() + "/assign": {"Refund again", "back to its payer", "account of the customer", "own account"},
-		"": {"payments or refunds are unmatched"},
 	} {
 		got := s.get(base + path)
 		for _, want := range wants {
