@@ -93,8 +93,11 @@ func NewFiles(s *Service, c FilesConfig) *Files {
 		c.PartSize = 8 << 20
 	}
 	f := &Files{Service: s, FilesConfig: c}
+	handler := func(step transaction.Step) jobs.Handler {
+		return jobs.Handler{Step: step, Do: f.write, MaxBatch: 1, MaxConcurrency: maxConcurrentFiles, Timeout: c.Timeout}
+	}
 	f.workers = jobs.New(jobs.Config{Jobs: c.Jobs, Clock: s.Clock, Log: c.Log, Metrics: c.JobMetrics},
-		jobs.Handler{Step: ports.StepWriteExport, Do: f.write, MaxBatch: 1, MaxConcurrency: maxConcurrentFiles, Timeout: c.Timeout})
+		handler(ports.StepWriteExport), handler(ports.StepWriteList))
 	return f
 }
 
@@ -274,7 +277,11 @@ func (f *Files) deletion(p ident.Platform, blob uuid.UUID, due time.Time) ports.
 
 // writing returns the job that writes an export.
 func (f *Files) writing(e export.Export, due time.Time) ports.Job {
-	return ports.Job{ID: f.IDs.New(f.Clock.Now()), Platform: e.Platform, Step: ports.StepWriteExport, Subjects: []uuid.UUID{e.ID}, Due: due}
+	step := ports.StepWriteExport
+	if Format(e.Format).IsList() {
+		step = ports.StepWriteList
+	}
+	return ports.Job{ID: f.IDs.New(f.Clock.Now()), Platform: e.Platform, Step: step, Subjects: []uuid.UUID{e.ID}, Due: due}
 }
 
 // storePart stores bytes of an export as a file. Before, it adds a job that deletes the file if no export has it in the end.

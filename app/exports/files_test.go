@@ -109,6 +109,9 @@ func TestFiles_ListsOfATime(t *testing.T) {
 	apptest.WantFault(t, "payments of an account", err, fault.InvalidInput, "account", "currency")
 
 	audit, payments := e.request(exports.Request{Format: exports.AuditList}), e.request(exports.Request{Format: exports.PaymentList})
+	if n := e.CountJobs(ports.StepWriteList); n != 2 {
+		t.Errorf("%d jobs are left alone by processes without lists", n)
+	}
 	for range 3 { // one of a platform at a time
 		e.writeDue(e.Files)
 		e.Clock.Advance(time.Minute)
