@@ -47,7 +47,8 @@ type Created struct {
 // Create creates an agent of a customer, with a device code. The code is in the first response only: the
 // response that is stored for a repeated request does not contain it. Faults: INVALID_INPUT with every invalid
 // field, USER_NOT_FOUND, CUSTOMER_DELETED.
-func (s *Service) Create(ctx context.Context, p ident.Platform, request *ports.IdempotentRequest, r agent.Request) (Created, error) {
+func (s *Service) Create(ctx context.Context, p ident.Platform, by platform.Author, request *ports.IdempotentRequest, r agent.Request) (Created,
+	error) {
 	accounts, err := s.accountsOf(ctx, p, r.Customer)
 	if err != nil {
 		return Created{}, err
@@ -81,6 +82,9 @@ func (s *Service) Create(ctx context.Context, p ident.Platform, request *ports.I
 			return err
 		}
 		if err := tx.CreateAgent(ctx, a); err != nil {
+			return err
+		}
+		if err := s.record(ctx, tx, p, by, platform.CreatedAgent, a.ID, agent.Changed(agent.Agent{}, a)); err != nil {
 			return err
 		}
 		return tx.ReplaceDeviceCode(ctx, issued)
@@ -185,7 +189,7 @@ func (s *Service) Delete(ctx context.Context, p ident.Platform, by platform.Auth
 	})
 }
 
-// record records who has changed or deleted an agent.
+// record records who has created, changed or deleted an agent.
 func (s *Service) record(ctx context.Context, tx Tx, p ident.Platform, by platform.Author, kind platform.OperatorActionKind, id ident.Agent,
 	changes []diff.Field) error {
 	now := s.Clock.Now()

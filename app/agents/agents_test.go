@@ -58,7 +58,7 @@ func (e *env) request(edits ...func(*agent.Request)) agent.Request {
 
 func (e *env) create(edits ...func(*agent.Request)) agents.Created {
 	e.t.Helper()
-	created, err := e.agents.Create(e.t.Context(), e.Platform.ID, nil, e.request(edits...))
+	created, err := e.agents.Create(e.t.Context(), e.Platform.ID, platform.Service, nil, e.request(edits...))
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestService_CreateShowsCodeOnce(t *testing.T) {
 	request := apptest.IdempotentRequest(e.Admin, "key",
 		func(result any) string { sent = "code:" + result.(agents.Created).Code.Code; return sent })
 
-	created, err := e.agents.Create(t.Context(), e.Platform.ID, request, e.request())
+	created, err := e.agents.Create(t.Context(), e.Platform.ID, platform.Service, request, e.request())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestService_CreateShowsCodeOnce(t *testing.T) {
 		read.Usage != want || read.Connected() || read.Name != "Shopping assistant" {
 		t.Errorf("read %+v, %v, created %+v", read, err, created.Agent)
 	}
-	_, err = e.agents.Create(t.Context(), e.Platform.ID, request, e.request())
+	_, err = e.agents.Create(t.Context(), e.Platform.ID, platform.Service, request, e.request())
 	if replay := (*ports.Replay)(nil); !errors.As(err, &replay) || string(replay.Body) != "code:" {
 		t.Errorf("repeated: %+v, %v", replay, err)
 	}
@@ -126,7 +126,7 @@ func TestService_CreateRefusesOtherCustomersAndAccounts(t *testing.T) {
 			[]string{"policy.accountRestrictions.allowedAccountIds[1]", "policy.accountRestrictions.allowedAccountIds[2]",
 				"policy.accountRestrictions.allowedAccountIds[3]"}},
 	} {
-		_, err := e.agents.Create(t.Context(), e.Platform.ID, nil,
+		_, err := e.agents.Create(t.Context(), e.Platform.ID, platform.Service, nil,
 			e.request(func(r *agent.Request) { r.Customer, r.Policy.AllowedAccounts = c.customer, &c.accounts }))
 		apptest.WantFault(t, name, err, c.want, c.fields...)
 	}
@@ -174,7 +174,7 @@ func TestService_UpdateIsEffectiveInEveryProcess(t *testing.T) {
 		t.Errorf("read %+v, %v\nwant %+v", read, err, changed)
 	}
 	recorded := e.QueryStrings(`SELECT actor || ' ' || (f ->> 'field') || ' ' || (f ->> 'after') FROM operator_actions, jsonb_array_elements(changes) f
-		WHERE subject_id = $1 AND f ->> 'field' IN ('isPaused', 'permissions', 'spendingLimits.dailyLimit') ORDER BY id, 1`, created.Agent.ID.UUID())
+		WHERE action = 'UPDATE_AGENT' AND subject_id = $1 AND f ->> 'field' IN ('isPaused', 'permissions', 'spendingLimits.dailyLimit') ORDER BY id, 1`, created.Agent.ID.UUID())
 	if want := []string{"(service) isPaused true", "(service) permissions VIEW_TRANSACTIONS",
 		"(service) spendingLimits.dailyLimit 0.07 EUR"}; !slices.Equal(
 		recorded, want) {

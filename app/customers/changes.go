@@ -7,6 +7,7 @@ import (
 	"causeway/app/internal/uow"
 	"causeway/core/account"
 	"causeway/core/customer"
+	"causeway/core/diff"
 	"causeway/core/event"
 	"causeway/core/ident"
 	"causeway/core/platform"
@@ -115,9 +116,7 @@ func (s *Service) update(ctx context.Context, platformID ident.Platform, by plat
 			return err
 		}
 		if changes := customer.Changed(before, after); len(changes) > 0 {
-			if err := tx.RecordOperatorAction(ctx, platform.OperatorAction{ID: s.IDs.New(after.UpdatedAt), Platform: platformID,
-				Kind: platform.UpdatedCustomer, Subject: id.UUID(), Name: id.String(), Actor: by.Name(), Person: by.Person, At: after.UpdatedAt,
-				Changes: changes}); err != nil {
+			if err := s.record(ctx, tx, by, platform.UpdatedCustomer, after, changes); err != nil {
 				return err
 			}
 		}
@@ -148,7 +147,7 @@ func (s *Service) CheckUpdate(ctx context.Context, platformID ident.Platform, id
 
 // Delete deletes a customer, its external accounts and its agents. Faults: USER_NOT_FOUND, CUSTOMER_DELETED,
 // CONFLICT while it has money on its accounts or in a payment that is not settled.
-func (s *Service) Delete(ctx context.Context, platformID ident.Platform, id ident.Customer) (customer.Customer, error) {
+func (s *Service) Delete(ctx context.Context, platformID ident.Platform, by platform.Author, id ident.Customer) (customer.Customer, error) {
 	var deleted customer.Customer
 	err := ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		owner, err := tx.LockPlatformShared(ctx, platformID)
@@ -182,9 +181,19 @@ func (s *Service) Delete(ctx context.Context, platformID ident.Platform, id iden
 			return err
 		}
 		deleted = deleted.ShownBy(owner)
-		return tx.UpdateCustomer(ctx, deleted)
+		if err := tx.UpdateCustomer(ctx, deleted); err != nil {
+			return err
+		}
+		return s.record(ctx, tx, by, platform.DeletedCustomer, deleted, nil)
 	})
 	return deleted, err
+}
+
+// record records who has changed or deleted a customer.
+func (s *Service) record(ctx context.Context, tx Tx, by platform.Author, kind platform.OperatorActionKind, c customer.Customer,
+	changes []diff.Field) error {
+	return tx.RecordOperatorAction(ctx, platform.OperatorAction{ID: s.IDs.New(c.UpdatedAt), Platform: c.Platform, Kind: kind,
+		Subject: c.ID.UUID(), Name: c.ID.String(), Actor: by.Name(), Person: by.Person, At: c.UpdatedAt, Changes: changes})
 }
 
 // Funds returns the money of a customer that keeps it from being deleted.

@@ -259,7 +259,7 @@ func TestDelete_MarksCustomerAndAccounts(t *testing.T) {
 		return errors.Join(tx.CreateAgent(ctx, ofDeleted), tx.CreateAgent(ctx, ofOther))
 	})
 
-	deleted, err := env.customers.Delete(t.Context(), env.Platform.ID, env.Customer.ID)
+	deleted, err := env.customers.Delete(t.Context(), env.Platform.ID, platform.Service, env.Customer.ID)
 	if err != nil || !deleted.Deleted() {
 		t.Fatalf("deleted %+v, %v", deleted, err)
 	}
@@ -275,12 +275,13 @@ func TestDelete_MarksCustomerAndAccounts(t *testing.T) {
 	if _, err := env.Store.Agent(t.Context(), env.Platform.ID, ofOther.ID); err != nil {
 		t.Errorf("the agent of another customer: %v", err)
 	}
-	_, again := env.customers.Delete(t.Context(), env.Platform.ID, env.Customer.ID)
+	env.WantChanges(platform.DeletedCustomer, "(service): ")
+	_, again := env.customers.Delete(t.Context(), env.Platform.ID, platform.Service, env.Customer.ID)
 	apptest.WantFault(t, "deleted again", again, fault.CustomerDeleted)
 	_, _, update := env.customers.Update(t.Context(), env.Platform.ID, platform.Service, wallet.Call{}, env.Customer.ID,
 		customer.Change{Type: "INDIVIDUAL"})
 	apptest.WantFault(t, "changed", update, fault.CustomerDeleted)
-	_, unknown := env.customers.Delete(t.Context(), env.NewPlatform().ID, env.Customer.ID)
+	_, unknown := env.customers.Delete(t.Context(), env.NewPlatform().ID, platform.Service, env.Customer.ID)
 	apptest.WantFault(t, "of another platform", unknown, fault.UserNotFound)
 	if successor := env.NewCustomer(env.Customer.PlatformCustomerID); successor.UMAAddress != env.Customer.UMAAddress {
 		t.Errorf("the successor has %s, want %s", successor.UMAAddress, env.Customer.UMAAddress)
@@ -305,13 +306,13 @@ func TestDelete_RefusedWhileThereIsMoney(t *testing.T) {
 
 	for name, c := range map[string]customer.Customer{"a balance": rich, "a payment": paying, "an incoming payment": expecting,
 		"a refund": refunded} {
-		_, err := env.customers.Delete(t.Context(), env.Platform.ID, c.ID)
+		_, err := env.customers.Delete(t.Context(), env.Platform.ID, platform.Service, c.ID)
 		apptest.WantFault(t, name, err, fault.Conflict)
 		if read, err := env.customers.Get(t.Context(), env.Platform.ID, c.ID); err != nil || read.Deleted() {
 			t.Errorf("%s: deleted %t, %v", name, read.Deleted(), err)
 		}
 	}
-	if _, err := env.customers.Delete(t.Context(), env.Platform.ID, done.ID); err != nil {
+	if _, err := env.customers.Delete(t.Context(), env.Platform.ID, platform.Service, done.ID); err != nil {
 		t.Errorf("settled payments and an open quote: %v", err)
 	}
 	if _, err := env.Store.ExternalAccount(t.Context(), env.Platform.ID, bank.ID); err != nil {
@@ -325,7 +326,7 @@ func TestDelete_RefusedWhileDebiting(t *testing.T) {
 	env := newEnv(t)
 	dollars := env.NewInternalAccount(env.Customer.ID, "USD", 5_00)
 	deleted := func(when string) {
-		_, err := env.customers.Delete(t.Context(), env.Platform.ID, env.Customer.ID)
+		_, err := env.customers.Delete(t.Context(), env.Platform.ID, platform.Service, env.Customer.ID)
 		apptest.WantFault(t, when, err, fault.Conflict)
 	}
 
@@ -359,7 +360,7 @@ func TestDelete_WaitsForDeposit(t *testing.T) {
 			return err
 		}
 		go func() {
-			_, err := env.customers.Delete(t.Context(), env.Platform.ID, env.Customer.ID)
+			_, err := env.customers.Delete(t.Context(), env.Platform.ID, platform.Service, env.Customer.ID)
 			deleted <- err
 		}()
 		env.AwaitLockWait()
@@ -390,7 +391,7 @@ func TestDelete_WaitsForPaymentOfAgent(t *testing.T) {
 			return err
 		}
 		go func() {
-			_, err := env.customers.Delete(t.Context(), env.Platform.ID, env.Customer.ID)
+			_, err := env.customers.Delete(t.Context(), env.Platform.ID, platform.Service, env.Customer.ID)
 			deleted <- err
 		}()
 		env.AwaitLockWait()

@@ -127,7 +127,7 @@ func TestErase_LeavesTheLedgerOnly(t *testing.T) {
 			Kind: platform.UpdatedAgent, Actor: "ana", At: apptest.Noon,
 			Changes: agent.Changed(agent.Agent{Name: secret}, agent.Agent{Name: secret + " & sons"})})
 	})
-	deleted, err := env.customers.Delete(t.Context(), acme.Platform, acme.ID)
+	deleted, err := env.customers.Delete(t.Context(), acme.Platform, platform.Service, acme.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func TestErase_LeavesTheLedgerOnly(t *testing.T) {
 	if n := env.CountJobs(ports.StepDeleteBlob); n != 2 {
 		t.Errorf("%d jobs delete files, want 2", n)
 	}
-	actions := env.QueryStrings(`SELECT action || ' ' || actor || ' ' || subject FROM operator_actions WHERE subject_id = $1`, acme.ID.UUID())
+	actions := env.QueryStrings(`SELECT action || ' ' || actor || ' ' || subject FROM operator_actions WHERE action = 'ERASE_CUSTOMER' AND subject_id = $1`, acme.ID.UUID())
 	if len(actions) != 1 || !strings.HasPrefix(actions[0], "ERASE_CUSTOMER ana transactions 501, external accounts 1, ") {
 		t.Errorf("recorded %q", actions)
 	}

@@ -295,7 +295,7 @@ func TestReview_RefusesDeletedCustomers(t *testing.T) {
 	e := newReviewEnv(t)
 	v, _ := e.submittedBusiness("5523050")
 	service := customers.New(customers.Config{Store: e.Store, Clock: e.Clock, IDs: e.IDs})
-	if _, err := service.Delete(t.Context(), v.Platform, v.Customer); err != nil {
+	if _, err := service.Delete(t.Context(), v.Platform, platform.Service, v.Customer); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := e.verifications.Review(t.Context(), v.Platform, verification.ReviewSubject{Verification: v.ID},

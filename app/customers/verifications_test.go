@@ -673,7 +673,7 @@ func TestService_BusinessIsShownWithItsOwners(t *testing.T) {
 			t.Errorf("%s has %q", e.Name, names(c))
 		}
 	}
-	if deleted, err := service.Delete(t.Context(), env.Platform.ID, other.ID); err != nil || deleted.Owners != nil {
+	if deleted, err := service.Delete(t.Context(), env.Platform.ID, platform.Service, other.ID); err != nil || deleted.Owners != nil {
 		t.Errorf("deleted: %+v, %v", deleted.Owners, err)
 	}
 }

@@ -463,7 +463,7 @@ func TestDelete_CustomerWhoOwes(t *testing.T) {
 	d := e.mustRecord(collected.ID)
 	service := customers.New(customers.Config{Store: e.Store, Clock: e.Clock, IDs: e.IDs})
 
-	_, err := service.Delete(t.Context(), e.Platform.ID, e.Customer.ID)
+	_, err := service.Delete(t.Context(), e.Platform.ID, platform.Service, e.Customer.ID)
 
 	apptest.WantFault(t, "a customer who owes", err, fault.Conflict)
 	if f, _ := fault.As(err); f.Reason != "Receivable open" {
@@ -472,7 +472,7 @@ func TestDelete_CustomerWhoOwes(t *testing.T) {
 	if _, err := e.WriteOffAlone(t.Context(), e.Platform.ID, e.by(), receivables.WriteOffCommand{Receivable: d.ID, Note: "Gone"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := service.Delete(t.Context(), e.Platform.ID, e.Customer.ID); err != nil {
+	if _, err := service.Delete(t.Context(), e.Platform.ID, platform.Service, e.Customer.ID); err != nil {
 		t.Error(err)
 	}
 }

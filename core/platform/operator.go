@@ -40,6 +40,8 @@ const (
 
 	// What a platform changes of its own, over the API; a customer also on the pages of its verification.
 	UpdatedCustomer      OperatorActionKind = "UPDATE_CUSTOMER"
+	DeletedCustomer      OperatorActionKind = "DELETE_CUSTOMER"
+	CreatedAgent         OperatorActionKind = "CREATE_AGENT"
 	UpdatedAgent         OperatorActionKind = "UPDATE_AGENT"
 	DeletedAgent         OperatorActionKind = "DELETE_AGENT"
 	CreatedWebhookSecret OperatorActionKind = "CREATE_WEBHOOK_SECRET"

@@ -20,7 +20,7 @@ import (
 
 // Agents holds the use cases of the agent operations.
 type Agents interface {
-	Create(ctx context.Context, p ident.Platform, idempotent *ports.IdempotentRequest, r agent.Request) (agents.Created, error)
+	Create(ctx context.Context, p ident.Platform, by platform.Author, idempotent *ports.IdempotentRequest, r agent.Request) (agents.Created, error)
 	Self(ctx context.Context, caller platform.Principal) (agent.WithUsage, error)
 	List(ctx context.Context, p ident.Platform, f ports.AgentFilter) (ports.Page[agent.WithUsage], error)
 	Get(ctx context.Context, p ident.Platform, id ident.Agent) (agent.WithUsage, error)
@@ -152,7 +152,7 @@ func registerAgents(a *httpapi.API, service Agents) {
 			"If the first response was lost, regenerate the device code.",
 		Errors: []fault.Code{fault.UserNotFound, fault.CustomerDeleted},
 	}, func(ctx context.Context, call httpapi.Call, in *createInput) (agents.Created, error) {
-		return service.Create(ctx, call.Principal.Platform, call.IdempotentRequest, in.Body.request())
+		return service.Create(ctx, call.Principal.Platform, call.Author(), call.IdempotentRequest, in.Body.request())
 	}, func(c agents.Created) agentCreateResponse {
 		return agentCreateResponse{Agent: renderAgent(c.Agent), DeviceCode: renderDeviceCode(c.Code)}
 	})

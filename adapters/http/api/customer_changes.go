@@ -183,6 +183,6 @@ func registerCustomerChanges(a *httpapi.API, service Customers) {
 			"A customer with a balance, or with a payment that is not settled, cannot be deleted: 409. Pay the balance out first.",
 		Errors: []fault.Code{fault.UserNotFound, fault.CustomerDeleted, fault.Conflict},
 	}, func(ctx context.Context, call httpapi.Call, in *customerParams) (customer.Customer, error) {
-		return service.Delete(ctx, call.Principal.Platform, in.CustomerID.Value)
+		return service.Delete(ctx, call.Principal.Platform, call.Author(), in.CustomerID.Value)
 	}, renderCustomer)
 }

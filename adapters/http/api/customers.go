@@ -26,7 +26,7 @@ type Customers interface {
 	Update(ctx context.Context, platformID ident.Platform, by platform.Author, call wallet.Call, id ident.Customer,
 		change customer.Change) (customer.Customer, *wallet.SignedRequest, error)
 	CheckUpdate(ctx context.Context, platformID ident.Platform, id ident.Customer, change customer.Change) error
-	Delete(ctx context.Context, platformID ident.Platform, id ident.Customer) (customer.Customer, error)
+	Delete(ctx context.Context, platformID ident.Platform, by platform.Author, id ident.Customer) (customer.Customer, error)
 	EndUserTerms(ctx context.Context) (customer.EndUserTerms, error)
 	SendContactCode(ctx context.Context, p ident.Platform, idempotent *ports.IdempotentRequest, id ident.Customer, ch customer.Channel) error
 	ConfirmContact(ctx context.Context, p ident.Platform, idempotent *ports.IdempotentRequest, id ident.Customer, ch customer.Channel,
