@@ -131,11 +131,14 @@ func (u *Unit) AssignUnmatched(_ context.Context, of transaction.Unmatched, a tr
 }
 
 // countUnmatched uses ledger_postings_by_rare_kind for each kind, and the primary key of unmatched_assignments.
-const countUnmatched = `
+var countUnmatched = `
 	SELECT count(*) FILTER (WHERE NOT EXISTS (SELECT FROM unmatched_assignments w WHERE w.platform_id = $1 AND w.posting_id = p.id)), count(*)
-	FROM (VALUES ('unmatched_received'), ('refund_failed')) AS kinds (kind), LATERAL (
-		SELECT p.id FROM ledger_postings p WHERE p.platform_id = $1 AND p.kind = kinds.kind AND ` + ledgerdb.RareKindsCondition + `
-		ORDER BY p.seq DESC LIMIT $2) p`
+	FROM (` + newestOfKind("unmatched_received") + " UNION ALL " + newestOfKind("refund_failed") + `) p`
+
+func newestOfKind(kind string) string {
+	return `(SELECT p.id FROM ledger_postings p WHERE p.platform_id = $1 AND p.kind = '` + kind + `' AND ` + ledgerdb.RareKindsCondition + `
+		ORDER BY p.seq DESC LIMIT $2)`
+}
 
 // CountUnmatched implements accounting.Store.
 func (db *DB) CountUnmatched(ctx context.Context, p ident.Platform, among int) (waiting, all int, err error) {

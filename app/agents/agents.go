@@ -47,8 +47,8 @@ type Created struct {
 // Create creates an agent of a customer, with a device code. The code is in the first response only: the
 // response that is stored for a repeated request does not contain it. Faults: INVALID_INPUT with every invalid
 // field, USER_NOT_FOUND, CUSTOMER_DELETED.
-func (s *Service) Create(ctx context.Context, p ident.Platform, by platform.Author, request *ports.IdempotentRequest, r agent.Request) (Created,
-	error) {
+func (s *Service) Create(ctx context.Context, p ident.Platform, by platform.Author, request *ports.IdempotentRequest, r agent.Request) (
+	Created, error) {
 	accounts, err := s.accountsOf(ctx, p, r.Customer)
 	if err != nil {
 		return Created{}, err

@@ -9,7 +9,8 @@ import (
 
 func TestChanged_NamesFieldsAsTheAPI(t *testing.T) {
 	t.Parallel()
-	// The name is personal, and has no values. Amounts are of the currency of the limits; what is not limited is empty, and a field that is as before is left out.
+	// The name is personal, and has no values.
+	// Amounts are of the currency of the limits; what is not limited is empty, and a field that is as before is left out.
 	before := agent.Agent{Name: "Travel", Policy: agent.Policy{Permissions: []agent.Permission{agent.ViewTransactions},
 		DefaultMode: agent.Auto,
 		Limits:      agent.SpendingLimits{Currency: "USD", PerTransaction: 50_00, Daily: 200_00}}}
