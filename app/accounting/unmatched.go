@@ -63,8 +63,8 @@ func (s *Service) Unmatched(ctx context.Context, p ident.Platform, filter ports.
 	return s.Store.Unmatched(ctx, p, filter)
 }
 
-// CountUnmatched counts the payments and refunds of the unmatched funds that nobody has assigned, among the newest ones, and reports whether
-// there may be more. It never reads all that there ever were: whether older ones wait is seen from the balance.
+// CountUnmatched counts the payments and refunds of the unmatched funds that nobody has assigned, among the newest ones, and reports
+// whether there may be more. It never reads all that there ever were: whether older ones wait is seen from the balance.
 func (s *Service) CountUnmatched(ctx context.Context, p ident.Platform, among int) (n int, more bool, err error) {
 	n, all, err := s.Store.CountUnmatched(ctx, p, among)
 	if err != nil || all < among {

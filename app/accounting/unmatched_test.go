@@ -104,7 +104,8 @@ func TestCountUnmatched_AmongTheNewest(t *testing.T) {
 	account := env.NewInternalAccount(env.Customer.ID, "USD", 0)
 	want := func(when string, among, n int, more bool) {
 		t.Helper()
-		if gotN, gotMore, err := env.accounting.CountUnmatched(t.Context(), env.Admin.Platform, among); err != nil || gotN != n || gotMore != more {
+		if gotN, gotMore, err := env.accounting.CountUnmatched(t.Context(), env.Admin.Platform,
+			among); err != nil || gotN != n || gotMore != more {
 			t.Errorf("%s: %d, %t, %v; want %d, %t", when, gotN, gotMore, err, n, more)
 		}
 	}

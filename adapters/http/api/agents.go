@@ -20,7 +20,8 @@ import (
 
 // Agents holds the use cases of the agent operations.
 type Agents interface {
-	Create(ctx context.Context, p ident.Platform, by platform.Author, idempotent *ports.IdempotentRequest, r agent.Request) (agents.Created, error)
+	Create(ctx context.Context, p ident.Platform, by platform.Author, idempotent *ports.IdempotentRequest, r agent.Request) (agents.Created,
+		error)
 	Self(ctx context.Context, caller platform.Principal) (agent.WithUsage, error)
 	List(ctx context.Context, p ident.Platform, f ports.AgentFilter) (ports.Page[agent.WithUsage], error)
 	Get(ctx context.Context, p ident.Platform, id ident.Agent) (agent.WithUsage, error)

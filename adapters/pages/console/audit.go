@@ -158,7 +158,8 @@ func (c *Console) showAuditEntry(r *request) error {
 const pageOfDownload = 100
 
 // downloaded sends the entries that the filter of a request selects, as far as a file has them, while they are read.
-func (c *Console) downloaded(r *request, document exports.Document, write func(out io.Writer, all iter.Seq2[ports.Activity, error]) error) error {
+func (c *Console) downloaded(r *request, document exports.Document,
+	write func(out io.Writer, all iter.Seq2[ports.Activity, error]) error) error {
 	f, _, problems := activityFilter(r)
 	if len(problems) > 0 {
 		return &problem{http.StatusUnprocessableEntity, "The list cannot be made", strings.Join(problems, " ")}
