@@ -4747,6 +4747,7 @@ ALTER TABLE ONLY webhook_backlog
     ADD CONSTRAINT webhook_backlog_pkey PRIMARY KEY (platform_id, seq);
 CREATE INDEX webhook_backlog_by_subject ON webhook_backlog USING btree (platform_id, subject_id, seq) WHERE (subject_id IS NOT NULL);
 CREATE INDEX webhook_backlog_due ON webhook_backlog USING btree (platform_id, next_attempt_at, seq) WHERE (next_attempt_at IS NOT NULL);
+CREATE INDEX webhook_backlog_subject ON webhook_backlog USING btree (subject_id);
 CREATE POLICY platform_isolation ON webhook_backlog USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
 ALTER TABLE webhook_backlog ENABLE ROW LEVEL SECURITY;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE webhook_backlog TO causeway_service;
@@ -4813,7 +4814,7 @@ CREATE TABLE webhook_queue (
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='5000', autovacuum_vacuum_cost_delay='0', vacuum_truncate='false', autovacuum_vacuum_insert_threshold='-1', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='50000');
 ALTER TABLE ONLY webhook_queue
     ADD CONSTRAINT webhook_queue_pkey PRIMARY KEY (platform_id, seq);
-CREATE INDEX webhook_queue_by_subject ON webhook_queue USING btree (platform_id, subject_id, seq);
+CREATE INDEX webhook_queue_subject ON webhook_queue USING btree (subject_id, seq) WHERE (subject_id IS NOT NULL);
 CREATE POLICY platform_isolation ON webhook_queue USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
 ALTER TABLE webhook_queue ENABLE ROW LEVEL SECURITY;
 GRANT SELECT,INSERT,DELETE ON TABLE webhook_queue TO causeway_service;

@@ -79,7 +79,7 @@ type QueuedWebhook struct {
 // one to send at once, without a read, by whom that shows that no earlier event of its subject is to be sent first. Without that the
 // queue returns it.
 type CommittedWebhook struct {
-	QueuedWebhook // Blocked is true if any event of its subject is in the backlog
+	QueuedWebhook // Blocked is true if any event of its subject is in the backlog, or if what came before it was not looked up
 	// Previous is the number of the last event of its subject that was in the queue, and not in the backlog; 0 if none was.
 	Previous int64
 	Endpoint Endpoint

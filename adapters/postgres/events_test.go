@@ -90,13 +90,16 @@ func TestStoreEvents_HandsOverWhatIsQueued(t *testing.T) {
 	}
 	sending := c.platform
 	sending.WebhookEndpoint = "https://example.com/webhooks"
-	first, second := uuid.New(), uuid.New()
+	first, second, accounts := uuid.New(), uuid.New(), false
 	store := func(subjects ...uuid.UUID) []event.Rendered {
 		t.Helper()
 		events := make([]event.Rendered, len(subjects))
 		for i, subject := range subjects {
 			e := event.NewTest(ident.NewWebhook(generator.New, noon), c.platform.ID, noon)
 			e.Subject = subject
+			if accounts {
+				e.Type = event.InternalAccountStatus
+			}
 			events[i] = e.Rendered([]byte(`{"subject":"` + subject.String() + `"}`))
 		}
 		want := slices.Clone(events)
@@ -153,6 +156,12 @@ func TestStoreEvents_HandsOverWhatIsQueued(t *testing.T) {
 	store(second, first)
 	if got, want := previousOf(handedOver), []int64{0, last}; !slices.Equal(got, want) || !handedOver[0].Blocked || handedOver[1].Blocked {
 		t.Errorf("then handed over %+v, before them %d, want %d", handedOver, got, want)
+	}
+
+	// What came before an event of an account is not looked up.
+	accounts = true
+	if store(uuid.New()); len(handedOver) != 1 || !handedOver[0].Blocked {
+		t.Errorf("of an account handed over %+v", handedOver)
 	}
 }
 

@@ -32,21 +32,25 @@ type Querier interface {
 // platform without an endpoint is stored, but not queued. The condition is always true:
 // it assigns the transaction its id before any row is numbered, which readers rely on (see
 // watermark). The events that are queued are returned, with what was in the queue before the statement. Uses
-// webhook_queue_by_subject and webhook_backlog_by_subject.
+// webhook_queue_subject and webhook_backlog_subject: the platform is compared so that no index has it as a condition. Otherwise a plan
+// that is made while a table is almost empty reads all events of the platform. The events of an account may be many, and those that
+// were sent may not be vacuumed yet. They would all be passed under the lock of its balance, so they are not looked up.
 const appendSQL = `
 WITH stored AS (
     INSERT INTO webhook_events (platform_id, id, subject_id, created_at, type, name, body, traceparent)
     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::timestamptz[], $5::text[], $6::text[], $7::bytea[], $8::text[])
     WHERE pg_current_xact_id() IS NOT NULL
-    RETURNING platform_id, seq, subject_id, id
+    RETURNING platform_id, seq, subject_id, id, type
 ), endpoints AS MATERIALIZED (
     SELECT ` + endpointColumns + ` FROM platforms p WHERE p.id = ANY ($1) AND p.webhook_endpoint <> ''
 ), queued AS (
     INSERT INTO webhook_queue (platform_id, seq, subject_id, event_id)
     SELECT s.platform_id, s.seq, s.subject_id, s.id FROM stored s JOIN endpoints p ON p.id = s.platform_id)
 SELECT s.id, s.seq,
-       coalesce((SELECT max(q.seq) FROM webhook_queue q WHERE q.platform_id = s.platform_id AND q.subject_id = s.subject_id), 0),
-       EXISTS (SELECT FROM webhook_backlog b WHERE b.platform_id = s.platform_id AND b.subject_id = s.subject_id),
+       CASE WHEN s.type = '` + string(event.InternalAccountStatus) + `' THEN 0 ELSE coalesce((SELECT max(q.seq) FROM webhook_queue q
+           WHERE q.subject_id = s.subject_id AND q.platform_id IS NOT DISTINCT FROM s.platform_id), 0) END,
+       CASE WHEN s.type = '` + string(event.InternalAccountStatus) + `' THEN true ELSE EXISTS (SELECT FROM webhook_backlog b
+           WHERE b.subject_id = s.subject_id AND b.platform_id IS NOT DISTINCT FROM s.platform_id) END,
        ` + endpointColumns + `
 FROM stored s JOIN endpoints p ON p.id = s.platform_id`
 
