@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -238,6 +239,26 @@ func TestExchange_TailAdvances(t *testing.T) {
 		t.Fatal(err)
 	}
 	append5()
+	awaitTail()
+
+	// Events that were handed over are not read. The first is sent and recorded before the next read.
+	handedOver := h.newRows(p, 2, 1, 10)
+	stored := Committed(handedOver)
+	sql, args := Statement(handedOver)
+	rows, err := appender.Query(context.Background(), sql, args...)
+	if err := errors.Join(err, ScanQueued(rows, stored)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Exchange(context.Background(), h.now, []ports.WebhookResult{{Event: stored[0].QueuedWebhook, Outcome: ports.WebhookSettled,
+		Attempt: &event.Attempt{AttemptedAt: h.now, Outcome: event.Accepted}}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if tail.highestRead != stored[0].Seq {
+		t.Fatalf("after an event was recorded: %+v, want to know %d", tail, stored[0].Seq)
+	}
+	inFlight, last = append(inFlight, stored[1].QueuedWebhook), last+1
+	read(ports.WebhookResult{Event: inFlight[1], Outcome: ports.WebhookSettled,
+		Attempt: &event.Attempt{AttemptedAt: h.now, Outcome: event.Accepted}})
 	awaitTail()
 }
 

@@ -16,6 +16,11 @@ func (s *session) Exchange(ctx context.Context, now time.Time, results []ports.W
 	fetches []ports.WebhookFetch) ([]ports.DueWebhooks, error) {
 	batch, due := &pgx.Batch{}, make([]ports.DueWebhooks, len(fetches))
 	queueResults(batch, now, results)
+	for _, r := range results {
+		if m, owned := s.watermarks[r.Event.Platform]; owned {
+			m.know(r.Event.Seq)
+		}
+	}
 	for i, fetch := range fetches {
 		if fetch.Fresh > 0 {
 			m, owned := s.watermarks[fetch.Platform]
@@ -69,6 +74,7 @@ func queueNewEvents(batch *pgx.Batch, fetch ports.WebhookFetch, m *watermark, wr
 		from = 0
 	}
 	for _, seq := range fetch.InFlight {
+		m.know(seq)
 		if seq > from {
 			inFlight = append(inFlight, seq)
 		}

@@ -15,7 +15,7 @@ package outbox
 // above those that are running.
 type watermark struct {
 	tail        int64 // all events up to here have been read
-	highestRead int64 // the highest number that a read returned
+	highestRead int64 // the highest number that a read returned, or of an event that was handed over
 
 	nextTail int64 // the next value of tail
 	untilXID int64 // tail advances once no transaction below this id is running; 0: nothing to advance to
@@ -27,6 +27,9 @@ type xidBounds struct{ xmin, nextXID int64 }
 
 // maxLag is how far the tail may fall behind the highest number before a read asks for an id that its transaction lacks.
 const maxLag = 1000
+
+// know records the number of a committed event that needs no read.
+func (m *watermark) know(seq int64) { m.highestRead = max(m.highestRead, seq) }
 
 // needsNextXID reports whether the next read needs nextXID. A transaction that writes has an id in any case; for another one, the id
 // would turn a read into a commit that is synced.
@@ -43,5 +46,5 @@ func (m *watermark) advance(before xidBounds, highest int64, truncated bool) {
 	if m.untilXID > 0 && before.xmin >= m.untilXID && (!truncated || highest >= m.nextTail) {
 		m.tail, m.untilXID = m.nextTail, 0
 	}
-	m.highestRead = max(m.highestRead, highest)
+	m.know(highest)
 }

@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"maps"
 	"slices"
 	"testing"
 
@@ -10,7 +11,7 @@ import (
 func TestWatermark_NeverSkipsLateCommit(t *testing.T) {
 	t.Parallel()
 	// However transactions take numbers, commit and abort between the reads: after an event
-	// is committed, the next complete read returns it, and no unread event is below the tail.
+	// is committed, the next complete read returns it, and no unread event is below the tail. Events may also be known without a read.
 	rapid.Check(t, func(t *rapid.T) {
 		type transaction struct{ xid, seq int64 }
 		var running []transaction
@@ -79,6 +80,14 @@ func TestWatermark_NeverSkipsLateCommit(t *testing.T) {
 				committed[running[i].seq] = running[i].seq > 0 && rapid.Bool().Draw(t, "commits")
 				ended = max(ended, running[i].xid)
 				running = slices.Delete(running, i, i+1)
+			},
+			"hand over": func(t *rapid.T) {
+				for _, s := range slices.Sorted(maps.Keys(committed)) {
+					if committed[s] && !read[s] && rapid.Bool().Draw(t, "this one") {
+						read[s] = true
+						m.know(s)
+					}
+				}
 			},
 			"read":       func(*rapid.T) { look(1000) },
 			"read a few": func(t *rapid.T) { look(rapid.IntRange(1, 3).Draw(t, "limit")) },
