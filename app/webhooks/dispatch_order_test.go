@@ -20,7 +20,8 @@ func TestService_KeepsOrderPerSubject(t *testing.T) {
 	t.Parallel()
 	// With any responses, lost responses, lost sessions, and dispatchers that start and stop, every
 	// event is accepted in the end, and those of a subject for the first time in their order. Events are handed over to any of the
-	// dispatchers, at once, late, in another order than they were committed, or not at all.
+	// dispatchers, at once, late, in another order than they were committed, or not at all. None is sent before its next attempt is
+	// due, but by a dispatcher that has not noticed yet that its session is lost.
 	rapid.Check(t, func(rt *rapid.T) {
 		seed := rapid.Uint64().Draw(rt, "seed")
 		steps := rapid.SliceOfN(rapid.SampledFrom([]string{
@@ -76,8 +77,11 @@ func runOrderScenario(seed uint64, steps []string) string {
 		for range count {
 			created := env.newEvent(p, byte(random.intN(3)))
 			committed, to := env.queue.Append(created), services[random.intN(len(services))]
-			switch random.intN(6) {
+			switch random.intN(7) {
 			case 0: // the hand-over is lost
+			case 2: // it is late, and others have the events fetched meanwhile
+				to.Wake(p)
+				time.AfterFunc(time.Duration(1+random.intN(200))*time.Millisecond, func() { to.HandOver(committed) })
 			case 1:
 				time.AfterFunc(time.Duration(1+random.intN(2000))*time.Millisecond, func() { to.HandOver(committed) })
 			default:
@@ -120,6 +124,9 @@ func runOrderScenario(seed uint64, steps []string) string {
 	}
 	if !delivered {
 		return fmt.Sprintf("%d events are pending", env.queue.Pending())
+	}
+	if env.early > 0 && !slices.Contains(steps, "disconnect") {
+		return fmt.Sprintf("%d requests before an attempt was due", env.early)
 	}
 	accepted := env.acceptedIDs()
 	for p, subjects := range want {

@@ -30,8 +30,8 @@ type endpointQueue struct {
 	subjects      map[uuid.UUID]*subjectQueue
 	ready         subjectFIFO    // subjects whose first event can be sent
 	inFlight      map[int64]bool // every event in memory, by sequence number, until its outcome is recorded
-	settled       recentNumbers  // of the events that were recorded as settled
-	claimed       time.Time      // when the session began to own the platform or later, on the machine clock
+	recorded      recentOutcomes
+	claimed       time.Time // when the session began to own the platform or later, on the machine clock
 	results       []ports.WebhookResult
 	firstResultAt time.Time // when the first of results was added, on the machine clock
 	sending       int

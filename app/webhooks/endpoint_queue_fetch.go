@@ -120,9 +120,7 @@ func (q *endpointQueue) markRecorded(now clockReading, results []ports.WebhookRe
 	q.lastActive = now.machine
 	for _, r := range results {
 		delete(q.inFlight, r.Event.Seq)
-		if r.Outcome == ports.WebhookSettled {
-			q.settled.add(r.Event.Seq, now.machine)
-		}
+		q.recorded.add(r.Event.Seq, r.Outcome, now.machine)
 		subject := q.subjects[r.Event.Subject]
 		subject.countUnrecorded(r.Outcome, -1)
 		if subject.unrecorded == 0 && len(subject.events) == 0 {

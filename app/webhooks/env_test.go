@@ -27,6 +27,7 @@ type testEnv struct {
 	// respond decides how an endpoint responds to a request.
 	respond   func(receivedRequest) receiverReply
 	requests  []receivedRequest
+	early     int // requests with events whose next attempt was not due
 	active    map[ident.Platform]int
 	maxActive map[ident.Platform]int // maximum of active
 	lastID    uint32
@@ -150,6 +151,9 @@ func (e *testEnv) beginRequest(d ports.WebhookDelivery) (ident.Platform, receive
 	p, err := ident.ParsePlatform(d.Endpoint.URL[strings.LastIndexByte(d.Endpoint.URL, '/')+1:])
 	if err != nil {
 		panic(fmt.Sprintf("delivery to %q", d.Endpoint.URL))
+	}
+	if e.queue.Waits(d.ID, e.clock.Now()) {
+		e.early++
 	}
 	e.active[p]++
 	e.maxActive[p] = max(e.maxActive[p], e.active[p])

@@ -15,15 +15,17 @@ const maxHandOverTime = time.Second
 func (q *endpointQueue) addCommitted(now clockReading, e ports.CommittedWebhook) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	isKnown := func(seq int64) bool { return q.inFlight[seq] || q.settled.has(seq) }
+	_, recorded := q.recorded.of(e.Seq)
+	previous, ended := q.recorded.of(e.Previous)
+	previousKnown := q.inFlight[e.Previous] || ended && previous == ports.WebhookSettled
 	switch {
 	case q.stopped || q.isBlocked() || len(q.inFlight) >= q.service.maxQueued || e.Endpoint != q.endpoint:
 		return false
 	case e.Since.Before(q.claimed) || now.machine.Sub(e.Since) > maxHandOverTime:
 		return false
-	case isKnown(e.Seq): // it was fetched before it was handed over
+	case recorded || q.inFlight[e.Seq]: // it was fetched before it was handed over
 		return true
-	case e.Blocked || e.Previous != 0 && !isKnown(e.Previous):
+	case e.Blocked || e.Previous != 0 && !previousKnown:
 		return false
 	}
 	q.lastActive = now.machine
@@ -31,21 +33,22 @@ func (q *endpointQueue) addCommitted(now clockReading, e ports.CommittedWebhook)
 	return true
 }
 
-// recentNumbers are the numbers of the last events, each for at least maxHandOverTime.
-type recentNumbers struct {
-	current, former map[int64]struct{}
+// recentOutcomes are the last outcomes by the numbers of their events, each for at least maxHandOverTime.
+type recentOutcomes struct {
+	current, former map[int64]ports.WebhookOutcome
 	since           time.Time // of current
 }
 
-func (r *recentNumbers) add(seq int64, now time.Time) {
+func (r *recentOutcomes) add(seq int64, outcome ports.WebhookOutcome, now time.Time) {
 	if r.current == nil || now.Sub(r.since) > maxHandOverTime {
-		r.former, r.current, r.since = r.current, map[int64]struct{}{}, now
+		r.former, r.current, r.since = r.current, map[int64]ports.WebhookOutcome{}, now
 	}
-	r.current[seq] = struct{}{}
+	r.current[seq] = outcome
 }
 
-func (r *recentNumbers) has(seq int64) bool {
-	_, inCurrent := r.current[seq]
-	_, inFormer := r.former[seq]
-	return inCurrent || inFormer
+func (r *recentOutcomes) of(seq int64) (outcome ports.WebhookOutcome, known bool) {
+	if outcome, known = r.current[seq]; !known {
+		outcome, known = r.former[seq]
+	}
+	return outcome, known
 }

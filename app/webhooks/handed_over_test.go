@@ -100,3 +100,32 @@ func TestService_HandedOverEvents(t *testing.T) {
 		})
 	}
 }
+
+func TestService_HandedOverAfterItsAttemptHasFailed(t *testing.T) {
+	t.Parallel()
+	// An event that was fetched, and has failed, before its hand-over arrives waits for its next attempt.
+	synctest.Test(t, func(t *testing.T) {
+		env := newTestEnv()
+		env.respond = func(receivedRequest) receiverReply { return receiverReply{outcome: event.Refused} }
+		p := env.newPlatform()
+		service := env.newService(Config{})
+		defer startService(service)()
+		service.Wake(p)
+		env.queue.Append(env.newEvent(p, 1))
+		time.Sleep(2 * maxRecordDelay) // the platform is claimed for it
+		later := env.newEvent(p, 2)
+		committed := env.queue.Append(later)
+		service.Wake(p)
+		time.Sleep(2 * maxRecordDelay)
+		if d := env.delivery(t, later); len(d.Attempts) == 0 {
+			t.Fatalf("it was not fetched and attempted: %+v", d)
+		}
+
+		service.HandOver(committed)
+		time.Sleep(2 * maxRecordDelay)
+
+		if env.early > 0 {
+			t.Errorf("%d requests before an attempt was due", env.early)
+		}
+	})
+}

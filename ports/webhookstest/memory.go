@@ -116,6 +116,13 @@ func (m *MemoryQueue) Pending() int {
 	return n
 }
 
+// Waits reports whether an event is in the backlog and not due.
+func (m *MemoryQueue) Waits(id ident.Webhook, now time.Time) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.ContainsFunc(m.events, func(s *storedEvent) bool { return s.event.ID == id && s.state == inBacklog && !s.due(now) })
+}
+
 // OpenSession opens a session.
 func (m *MemoryQueue) OpenSession(context.Context) (ports.WebhookSession, error) {
 	return &memorySession{memory: m, lost: make(chan struct{})}, nil
