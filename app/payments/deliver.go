@@ -54,12 +54,13 @@ func (s *Service) askPayouts(ctx context.Context, keys []ports.TransactionKey, c
 		payouts, keys = s.due.take(keys)
 	}
 	if len(keys) > 0 {
-		read, err := s.duePayouts(ctx, keys, func(t transaction.Transaction) bool { return applies(t.State) })
+		read, err := s.Store.Payouts(ctx, keys)
 		if err != nil {
 			return answers{}, err
 		}
 		payouts = append(payouts, read...)
 	}
+	payouts = dueOf(payouts, func(t transaction.Transaction) bool { return applies(t.State) })
 	outcomes := map[ports.TransactionKey]ports.Outcome{}
 	if call == ports.CallSend {
 		payouts = slices.DeleteFunc(payouts, func(p ports.Payout) bool { return s.refuseChanged(p.Transaction, outcomes) })
@@ -76,11 +77,9 @@ func (s *Service) askPayouts(ctx context.Context, keys []ports.TransactionKey, c
 		settle: work.settlePayout}, nil
 }
 
-// duePayouts returns those of some payouts about which a rail is still to be called: the others were settled by an earlier attempt.
-func (s *Service) duePayouts(ctx context.Context, keys []ports.TransactionKey,
-	due func(transaction.Transaction) bool) ([]ports.Payout, error) {
-	payouts, err := s.Store.Payouts(ctx, keys)
-	return slices.DeleteFunc(payouts, func(p ports.Payout) bool { return !due(p.Transaction) }), err
+// dueOf returns those of some payouts about which a rail is still to be called: the others were settled by an earlier attempt.
+func dueOf(payouts []ports.Payout, due func(transaction.Transaction) bool) []ports.Payout {
+	return slices.DeleteFunc(payouts, func(p ports.Payout) bool { return !due(p.Transaction) })
 }
 
 // refuseChanged reports whether the payee of a payment is not the one that was accepted. Then nothing is handed over: the

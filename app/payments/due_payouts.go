@@ -2,6 +2,7 @@ package payments
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -37,8 +38,10 @@ const (
 
 // committedPayouts are payouts of committed jobs that have not run yet.
 type committedPayouts struct {
-	mu      sync.Mutex
-	payouts map[ports.TransactionKey]committedPayout
+	mu        sync.Mutex
+	payouts   map[ports.TransactionKey]committedPayout
+	forgotten time.Time // what was read before it is not used
+	dropping  bool      // dropOld is due
 }
 
 type committedPayout struct {
@@ -47,17 +50,39 @@ type committedPayout struct {
 }
 
 func (c *committedPayouts) add(d *payoutsRead) {
-	if len(d.payouts) == 0 {
-		return
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.payouts == nil || len(c.payouts)+len(d.payouts) > maxCommittedPayouts {
+	if len(d.payouts) == 0 || d.readAt.Before(c.forgotten) {
+		return
+	}
+	if c.payouts == nil {
 		c.payouts = map[ports.TransactionKey]committedPayout{}
 	}
 	for _, p := range d.payouts {
-		c.payouts[transactionKey(p.Transaction)] = committedPayout{p, d.readAt}
+		if len(c.payouts) < maxCommittedPayouts {
+			c.payouts[transactionKey(p.Transaction)] = committedPayout{p, d.readAt}
+		}
 	}
+	if !c.dropping {
+		c.dropping = true
+		time.AfterFunc(maxPayoutAge, c.dropOld)
+	}
+}
+
+// dropOld drops what is too old to be used: that of jobs that another process runs.
+func (c *committedPayouts) dropOld() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	maps.DeleteFunc(c.payouts, func(_ ports.TransactionKey, p committedPayout) bool { return time.Since(p.readAt) >= maxPayoutAge })
+	if c.dropping = len(c.payouts) > 0; c.dropping {
+		time.AfterFunc(maxPayoutAge, c.dropOld)
+	}
+}
+
+func (c *committedPayouts) forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.payouts, c.forgotten = nil, time.Now()
 }
 
 // take returns payouts, each once, and the keys of those that have to be read.

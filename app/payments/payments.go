@@ -87,6 +87,9 @@ type Service struct {
 	approvalResponses   *approvalResponses
 }
 
+// ForgetPayouts drops the payouts that were read before. The database may have lost what made them due.
+func (s *Service) ForgetPayouts() { s.due.forget() }
+
 // New returns the use cases. In at least one process Run must be running, because payments
 // continue in jobs.
 func New(c Config) *Service {

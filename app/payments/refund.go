@@ -22,10 +22,11 @@ func (s *Service) refund(ctx context.Context, jobs []ports.Job) error {
 
 func (s *Service) askRefunds(ctx context.Context, keys []ports.TransactionKey) (answers, error) {
 	began := time.Now()
-	payouts, err := s.duePayouts(ctx, keys, isRefunding)
+	payouts, err := s.Store.Payouts(ctx, keys)
 	if err != nil {
 		return answers{}, err
 	}
+	payouts = dueOf(payouts, isRefunding)
 	homes, err := s.refundAccounts(ctx, payouts)
 	if err != nil {
 		return answers{}, err
