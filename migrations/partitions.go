@@ -15,7 +15,7 @@ import (
 // unindexedPartition finds a partition without its part of an index that a file has created ON ONLY its parent, and whether that part is
 // built already. Partitions that are created after the file have theirs from the beginning.
 const unindexedPartition = `
-	SELECT index.relname, pg_get_indexdef(index.oid), parent.relname, partition.relname,
+	SELECT index.relname, pg_get_indexdef(index.oid), i.indisunique, parent.relname, partition.relname,
 		EXISTS (SELECT FROM pg_index built JOIN pg_class named ON named.oid = built.indexrelid WHERE built.indrelid = partition.oid
 			AND built.indisvalid AND named.relname = partition.relname || substr(index.relname, length(parent.relname) + 1))
 	FROM pg_index i JOIN pg_class index ON index.oid = i.indexrelid JOIN pg_class parent ON parent.oid = i.indrelid
@@ -25,6 +25,9 @@ const unindexedPartition = `
 		AND NOT EXISTS (SELECT FROM pg_inherits attached JOIN pg_index has ON has.indexrelid = attached.inhrelid
 			WHERE attached.inhparent = index.oid AND has.indrelid = partition.oid)
 	ORDER BY index.relname, partition.relname LIMIT 1`
+
+// maxNameLength is that of Postgres in bytes, which cuts longer names.
+const maxNameLength = 63
 
 // indexPartitions builds what is missing of the indexes of partitioned tables, without blocking writes. It goes on where an earlier call
 // was interrupted.
@@ -50,7 +53,7 @@ func indexPartitions(ctx context.Context, db *sql.DB, locker lock.SessionLocker,
 			failed = 0
 			continue
 		}
-		if failed++; failed >= attempts || !isNotLocked(err) {
+		if failed++; failed >= attempts || !isNotLocked(err) && !isUndefinedTable(err) { // retention may have dropped the partition
 			return err
 		}
 		select {
@@ -64,8 +67,8 @@ func indexPartitions(ctx context.Context, db *sql.DB, locker lock.SessionLocker,
 // indexPartition reports whether a partition lacks an index, and builds it if it shall.
 func indexPartition(ctx context.Context, conn *sql.Conn, build bool) (lacks bool, err error) {
 	var index, definition, parent, partition string
-	var built bool
-	err = conn.QueryRowContext(ctx, unindexedPartition).Scan(&index, &definition, &parent, &partition, &built)
+	var unique, built bool
+	err = conn.QueryRowContext(ctx, unindexedPartition).Scan(&index, &definition, &unique, &parent, &partition, &built)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
@@ -75,7 +78,15 @@ func indexPartition(ctx context.Context, conn *sql.Conn, build bool) (lacks bool
 	if !build {
 		return true, nil
 	}
-	name := quoted(partition + strings.TrimPrefix(index, parent))
+	part := partition + strings.TrimPrefix(index, parent)
+	switch {
+	case unique:
+		return true, fmt.Errorf("index the partition %s: the index %s of its parent is unique: create it without ONLY", partition, index)
+	case len(part) > maxNameLength:
+		return true, fmt.Errorf("index the partition %s: the name %s has more than %d bytes: give the index %s a shorter one", partition, part,
+			maxNameLength, index)
+	}
+	name := quoted(part)
 	_, method, _ := strings.Cut(definition, " USING ")
 	statements := []string{
 		"DROP INDEX CONCURRENTLY IF EXISTS " + name, // that of an attempt that failed is invalid

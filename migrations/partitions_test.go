@@ -2,6 +2,7 @@ package migrations_test
 
 import (
 	"database/sql"
+	"strings"
 	"testing"
 	"time"
 
@@ -108,5 +109,61 @@ func TestUp_GoesOnIndexingPartitions(t *testing.T) {
 	}
 	if query[int](t, db, oid+"log_default_by_kind'") != whole || query[int](t, db, oid+"log_first_by_kind'") == broken {
 		t.Error("want the whole index and not the broken one")
+	}
+}
+
+func TestUp_RefusesIndexesThatItCannotBuild(t *testing.T) {
+	t.Parallel()
+	for name, index := range map[string]struct{ sql, problem string }{
+		"unique":      {"CREATE UNIQUE INDEX log_by_kind ON ONLY log (kind, id)", "unique"},
+		"a long name": {"CREATE INDEX log_" + strings.Repeat("x", 56) + " ON ONLY log (kind)", "63 bytes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := openDB(t, pgtest.NewEmpty(t))
+			err := migrations.UpFrom(t.Context(), db, numberedFiles(partitioned, "-- +goose Up\n"+index.sql+";\n"))
+			if err == nil || !strings.Contains(err.Error(), index.problem) {
+				t.Errorf("%v, want an error about: %s", err, index.problem)
+			}
+			if n := query[int](t, db, "SELECT count(*) FROM pg_index WHERE indrelid = 'log_first'::regclass"); n > 0 {
+				t.Errorf("%d indexes were built", n)
+			}
+		})
+	}
+}
+
+func TestUp_PartitionIsDroppedBeforeItIsIndexed(t *testing.T) {
+	t.Parallel()
+	// Retention drops a partition while its index waits to be built. What is left is indexed.
+	url := pgtest.NewEmpty(t)
+	db := openDB(t, url)
+	if err := migrations.UpFrom(t.Context(), db, numberedFiles(partitioned)); err != nil {
+		t.Fatal(err)
+	}
+	mustExec(t, db, "CREATE INDEX log_by_kind ON ONLY log (kind, id) WHERE kind <> ''")
+	retention, err := db.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustExec(t, retention, "LOCK TABLE log_default")
+
+	done := make(chan error, 1)
+	go func() { done <- migrations.Attempt(t.Context(), openDB(t, url), numberedFiles(partitioned), 2) }()
+	for query[int](t, db, building) == 0 {
+		select {
+		case err := <-done:
+			t.Fatalf("it did not wait for the drop: %v", err)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	mustExec(t, retention, "DROP TABLE log_default")
+	if err := retention.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if got := query[string](t, db, validParts); got != "log_by_kind log_first_by_kind" {
+		t.Errorf("valid indexes: %s", got)
 	}
 }

@@ -120,11 +120,16 @@ func checkPreviousStopped(ctx context.Context, db *sql.DB, files fs.FS) error {
 // currentVersion returns the version of a database, 0 if it is empty.
 func currentVersion(ctx context.Context, db *sql.DB) (current int64, err error) {
 	err = db.QueryRowContext(ctx, `SELECT coalesce(max(version_id), 0) FROM `+versionTable+` WHERE is_applied`).Scan(&current)
-	if pg := new(pgconn.PgError); errors.As(err, &pg) && pg.Code == "42P01" { // undefined table
+	if isUndefinedTable(err) {
 		return 0, nil
 	}
 	if err != nil {
 		return 0, fmt.Errorf("read the version of the database: %w", err)
 	}
 	return current, nil
+}
+
+func isUndefinedTable(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == "42P01"
 }
