@@ -140,7 +140,8 @@ func TestAppend_ReadsTheSubjectsOfItsEventsOnly(t *testing.T) {
 			t.Fatalf("%s: %v", statement, err)
 		}
 	}
-	const toBacklog = `INSERT INTO webhook_backlog SELECT platform_id, subject_id, seq, event_id, $1, $1, 1, 1 FROM webhook_queue ON CONFLICT DO NOTHING`
+	const toBacklog = `INSERT INTO webhook_backlog SELECT platform_id, subject_id, seq, event_id, $1, $1, 1, 1 FROM webhook_queue
+		ON CONFLICT DO NOTHING`
 	var p ident.Platform
 	for range 20 {
 		p = env.createPlatform("https://example.com/")
@@ -172,7 +173,8 @@ func TestAppend_ReadsTheSubjectsOfItsEventsOnly(t *testing.T) {
 		}
 		exec(conn, "BEGIN")
 		var text string
-		if err := conn.QueryRow(t.Context(), "EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE append ("+strings.Join(arguments, ", ")+")").Scan(&text); err != nil {
+		explain := "EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE append (" + strings.Join(arguments, ", ") + ")"
+		if err := conn.QueryRow(t.Context(), explain).Scan(&text); err != nil {
 			t.Fatal(err)
 		}
 		exec(conn, "ROLLBACK")
