@@ -37,4 +37,5 @@ func (a *app) openWebhooks(sealer ports.Sealer, idGenerator *ids.Generator) {
 		Delivered: a.db.RememberDelivery, Spans: a.traces.spans(),
 		Grace: 3 * time.Second, ShowTestResponses: a.AllowPrivateWebhooks,
 	})
+	a.db.OnDatabaseChange(a.webhooks.ForgetCommitted)
 }

@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"causeway/core/ident"
@@ -83,6 +84,9 @@ func (d *dispatcher) serve(ctx context.Context) error {
 		if latest, err = d.wait(ctx, stopping); err != nil {
 			return err
 		}
+		if latest.changed {
+			return errDatabaseChanged
+		}
 		select {
 		case err := <-d.panicked:
 			return err
@@ -90,6 +94,8 @@ func (d *dispatcher) serve(ctx context.Context) error {
 		}
 	}
 }
+
+var errDatabaseChanged = errors.New("the database was started again or replaced, so numbers of events may be given again")
 
 // takeCommitted adds the events that were handed over to their queues. Those that have to be fetched are noted as new.
 func (d *dispatcher) takeCommitted(now clockReading, latest *news) {

@@ -129,3 +129,31 @@ func TestService_HandedOverAfterItsAttemptHasFailed(t *testing.T) {
 		}
 	})
 }
+
+func TestService_DatabaseChange(t *testing.T) {
+	t.Parallel()
+	// What was handed over and recorded before the database changed is not used after: its numbers may be those of other events. A new
+	// session fetches all.
+	synctest.Test(t, func(t *testing.T) {
+		env := newTestEnv()
+		p := env.newPlatform()
+		service := env.newService(Config{})
+		defer startService(service)()
+		warm := env.appendEvents(p, 9)
+		service.Wake(p)
+		time.Sleep(2 * maxRecordDelay)
+		before := env.queue.Fetches()
+		created := env.newEvent(p, 1)
+		service.HandOver(env.queue.Append(created))
+
+		service.ForgetCommitted()
+		time.Sleep(time.Second)
+
+		if got, want := env.acceptedIDs(), idsOf(append(warm, created)); !slices.Equal(got, want) {
+			t.Errorf("accepted %v, want %v", got, want)
+		}
+		if env.queue.Fetches() == before {
+			t.Error("nothing was fetched")
+		}
+	})
+}

@@ -22,6 +22,10 @@ func (s *Service) HandOver(committed []ports.CommittedWebhook) {
 	}
 }
 
+// ForgetCommitted ends the session of the dispatcher and drops what was handed over to it. Another database gives the numbers of lost
+// events to others.
+func (s *Service) ForgetCommitted() { s.wakeup.forget() }
+
 // Run sends events until ctx is done. It then starts no further delivery, waits up to Grace for
 // running ones, and records them. Any number of processes may run it on one database: each platform
 // is served by one of them at a time, and by another at once if that one stops.

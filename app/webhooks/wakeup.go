@@ -24,6 +24,7 @@ type wakeup struct {
 type news struct {
 	newEvents map[ident.Platform]bool // platforms that may have new events
 	committed []ports.CommittedWebhook
+	changed   bool // the database is another one
 }
 
 // mayHave notes that a platform may have new events.
@@ -55,6 +56,14 @@ func (w *wakeup) handOver(committed []ports.CommittedWebhook) {
 			w.mayHave(e.Platform)
 		}
 	}
+	w.notify()
+}
+
+// forget drops what was handed over, and wakes the dispatcher to do the same.
+func (w *wakeup) forget() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.news = news{changed: true}
 	w.notify()
 }
 
