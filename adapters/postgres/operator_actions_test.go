@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"causeway/adapters/postgres"
 	"causeway/core/person"
@@ -19,10 +20,11 @@ func TestRecordOperatorAction_OfTokenNamesItsPerson(t *testing.T) {
 	ana := newPerson(t, "ana@example.com", person.Grant{Role: person.Finance})
 	token, _ := newToken(t, c.platform, "x", platform.View)
 	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return tx.CreatePerson(ctx, ana) })
-	for _, by := range []platform.Author{{Token: token.ID, Person: ana.ID}, {Token: token.ID}, {Actor: "Ana Lima", Person: ana.ID}} {
+	for i, by := range []platform.Author{{Token: token.ID, Person: ana.ID}, {Token: token.ID}, {Actor: "Ana Lima", Person: ana.ID}} {
+		at := noon.Add(time.Duration(i) * time.Second)
 		c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
-			return tx.RecordOperatorAction(ctx, platform.OperatorAction{ID: newIDAt(noon), Platform: c.platform.ID, Kind: platform.UpdatedAgent,
-				Actor: by.Name(), Person: by.Person, At: noon})
+			return tx.RecordOperatorAction(ctx, platform.OperatorAction{ID: newIDAt(at), Platform: c.platform.ID, Kind: platform.UpdatedAgent,
+				Actor: by.Name(), Person: by.Person, At: at})
 		})
 	}
 	for text, want := range map[string]string{

@@ -364,6 +364,14 @@ func (w *world) assign(i *intent, amount int64, in ident.InternalAccount, _ iden
 		funding) > 0 {
 		unmatched = funding
 	}
+	again := slices.DeleteFunc(slices.Clone(unmatched), func(id ident.Receipt) bool {
+		u, _ := w.unmatchedOf(id)
+		return u.SentBack().IsZero() || u.SentBack() == id
+	})
+	sendAgain := len(again) > 0 && w.chance(2) // refunds that failed are rare
+	if sendAgain {
+		unmatched = again
+	}
 	command := accounting.AssignCommand{Receipt: pick(w, unmatched), Note: "found"}
 	u, _ := w.unmatchedOf(command.Receipt)
 	fitting := waitingFor(command.Receipt)
@@ -373,7 +381,7 @@ func (w *world) assign(i *intent, amount int64, in ident.InternalAccount, _ iden
 	switch {
 	case len(fitting) > 0 && !w.chance(3):
 		command.Transaction = pick(w, fitting)
-	case len(accounts) > 0 && !w.chance(3):
+	case len(accounts) > 0 && !sendAgain && !w.chance(3):
 		command.Account, i.created = pick(w, accounts), true
 	}
 	i.name = fmt.Sprintf("assignment of %s to %s %s", command.Receipt, command.Transaction, command.Account)

@@ -211,6 +211,11 @@ func (s store) RailReplies(context.Context, ident.Platform, uuid.UUID, int) ([]p
 	return nil, nil // replies are not simulated
 }
 
+// OpenContradictions returns none: the bank of the simulation never contradicts itself.
+func (s store) OpenContradictions(context.Context, ident.Platform) ([]ports.RailFeedItem, error) {
+	return nil, nil
+}
+
 func (s store) RailDecisions(_ context.Context, _ ident.Platform, id uuid.UUID) ([]ports.RailDecision, error) {
 	return s.world.railDecisions[id], nil
 }

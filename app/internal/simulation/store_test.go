@@ -583,6 +583,12 @@ func (u *tx) LockUnmatched(_ context.Context, _ ident.Platform, id ident.Receipt
 	return found, known, nil
 }
 
+func (s store) UnmatchedOf(ctx context.Context, _ ident.Platform, id ident.Receipt) (transaction.Unmatched, bool, error) {
+	err := s.read(ctx, "unmatched funds")
+	found, known := s.world.unmatchedOf(id)
+	return found, known, err
+}
+
 func (m *memory) unmatchedOf(id ident.Receipt) (found transaction.Unmatched, known bool) {
 	var refunded ident.Transaction
 	refunded.SetUUID(id.UUID())
