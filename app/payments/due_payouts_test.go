@@ -31,6 +31,12 @@ func TestCommittedPayouts_AreTakenOnceAndWhileTheyAreRecent(t *testing.T) {
 			}
 		}
 
+		kept := func() int {
+			due.mu.Lock()
+			defer due.mu.Unlock()
+			return len(due.payouts)
+		}
+
 		expect("before", keys, 0)
 		due.add(&payoutsRead{payouts, time.Now()})
 		time.Sleep(maxPayoutAge - 1)
@@ -50,14 +56,14 @@ func TestCommittedPayouts_AreTakenOnceAndWhileTheyAreRecent(t *testing.T) {
 			p[0].Transaction.ID.SetUUID(uuid.New())
 			due.add(&payoutsRead{p, time.Now()})
 		}
-		if n := len(due.payouts); n != maxCommittedPayouts {
+		if n := kept(); n != maxCommittedPayouts {
 			t.Errorf("%d are kept, want %d", n, maxCommittedPayouts)
 		}
 		expect("the first of many", keys, len(keys))
 		time.Sleep(maxPayoutAge / 2)
 		due.add(&payoutsRead{payouts, time.Now()})
 		time.Sleep(2 * maxPayoutAge)
-		if n := len(due.payouts); n > 0 {
+		if n := kept(); n > 0 {
 			t.Errorf("%d are kept although they are too old", n)
 		}
 	})
