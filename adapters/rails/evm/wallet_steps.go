@@ -40,8 +40,8 @@ func (r *Rail) takeStep(ctx context.Context, s *session, d debit, added *[]Trans
 	return r.stepByTransaction(ctx, s, d, held, added)
 }
 
-// stepByPermit sends the permit; and once the allowance is there, by whoever sent the permit, the transfer. If the block of the permit
-// vanishes, both are sent again in the order of the nonces of the wallet of the connection.
+// stepByPermit sends the permit; and once the allowance is there, also by a permit that others sent, the transfer. If the block of
+// the permit vanishes, both are sent again in the order of the nonces of the wallet of the connection.
 func (r *Rail) stepByPermit(ctx context.Context, s *session, d debit, added *[]Transaction) (o ports.Outcome, err error) {
 	stored, err := r.store.Transactions(ctx, r.name, WalletPermit, []uuid.UUID{d.Transaction.UUID()})
 	if err != nil {
