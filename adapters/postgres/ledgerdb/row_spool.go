@@ -92,17 +92,14 @@ func (s *rowSpool) openFile() (err error) {
 	return err
 }
 
-// each calls scan for every row, in order.
+// each calls scan for every row, in order, as often as it is called.
 func (s *rowSpool) each(scan func(row) error) error {
-	var in io.Reader = &s.memory
+	var in io.Reader = bytes.NewReader(s.memory.Bytes())
 	if s.file != nil {
 		if err := s.out.Flush(); err != nil {
 			return err
 		}
-		if _, err := s.file.Seek(0, io.SeekStart); err != nil {
-			return err
-		}
-		in = bufio.NewReaderSize(s.file, 64<<10)
+		in = bufio.NewReaderSize(io.NewSectionReader(s.file, 0, s.size), 64<<10)
 	}
 	types := pgtype.NewMap()
 	schema.RegisterCodecs(types)

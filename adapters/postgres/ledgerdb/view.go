@@ -54,9 +54,14 @@ LEFT JOIN ledger_postings p ON p.platform_id = c.platform_id AND p.seq = w.seq
 WHERE c.platform_id = $1 AND w.seq > 0`
 
 // View implements ports.LedgerViews.
-func (v *Views) View(ctx context.Context, p ident.Platform, asOf time.Time, fn func(context.Context, ports.LedgerView) error) error {
+func (v *Views) View(ctx context.Context, p ident.Platform, asOf time.Time, fn func(context.Context, ports.LedgerView) error) (err error) {
 	view := &ledgerView{db: v.db, platform: p}
-	err := view.inTransaction(ctx, indexLookupSettings, func(tx pgx.Tx) (err error) {
+	defer func() {
+		for _, rows := range view.turnovers {
+			err = errors.Join(err, rows.Close())
+		}
+	}()
+	err = view.inTransaction(ctx, indexLookupSettings, func(tx pgx.Tx) (err error) {
 		if view.months, err = loadMonths(ctx, tx, p.UUID()); err != nil {
 			return err
 		}
@@ -82,6 +87,8 @@ type ledgerView struct {
 	last     ports.LedgerPosition
 	// paths are those of accounts by id, as they were needed.
 	paths map[int64]string
+	// turnovers are those of all accounts, as they were needed: a journal has them three times, and each reads the whole ledger.
+	turnovers map[ports.LedgerFilter]*rowSpool
 }
 
 // read runs fn in a transaction of its own. It returns MONTH_ARCHIVED if a month was archived
@@ -124,13 +131,22 @@ func (v *ledgerView) spoolFrom(ctx context.Context, run func(context.Context, Qu
 	doing, settings, statement string, args []any, each func(row) error) (err error) {
 	var rows rowSpool
 	defer func() { err = errors.Join(err, rows.Close()) }()
-	err = v.read(ctx, settings, func(tx pgx.Tx) error {
+	if err := v.fill(ctx, &rows, run, doing, settings, statement, args); err != nil {
+		return err
+	}
+	return rows.each(each)
+}
+
+// fill adds the rows of a query to a spool.
+func (v *ledgerView) fill(ctx context.Context, rows *rowSpool, run func(context.Context, Querier, string, []any, func(pgx.Rows) error) error,
+	doing, settings, statement string, args []any) error {
+	err := v.read(ctx, settings, func(tx pgx.Tx) error {
 		return run(ctx, tx, statement, args, rows.add)
 	})
 	if err != nil {
 		return fmt.Errorf("%s: %w", doing, translateError(err))
 	}
-	return rows.each(each)
+	return nil
 }
 
 // firstNeededSeq returns the number after which postings are needed, beside snapshots, for an

@@ -2,6 +2,7 @@ package ledgerdb
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"causeway/core/money"
@@ -56,18 +57,30 @@ func (v *ledgerView) Accounts(ctx context.Context, filter ports.LedgerFilter, ea
 		return err
 	}
 	args := []any{v.platform, filter.Path, string(filter.Currency), v.last.Seq, optionalTime(filter.From), optionalTime(filter.To), firstSeq}
-	settings := wholeReadSettings
-	if filter.Path != "" {
-		settings = bulkReadSettings
-	}
-	return v.spool(ctx, "sum accounts", settings, selectTurnovers, args, func(r row) error {
+	const doing = "sum accounts"
+	scan := func(r row) error {
 		t, err := scanTurnover(r)
 		t.Account.Platform = v.platform
 		if err != nil {
 			return err
 		}
 		return each(t)
-	})
+	}
+	if filter.Path != "" {
+		return v.spool(ctx, doing, bulkReadSettings, selectTurnovers, args, scan)
+	}
+	rows := v.turnovers[filter]
+	if rows == nil {
+		rows = &rowSpool{}
+		if err := v.fill(ctx, rows, queryFreshPlan, doing, wholeReadSettings, selectTurnovers, args); err != nil {
+			return errors.Join(err, rows.Close())
+		}
+		if v.turnovers == nil {
+			v.turnovers = map[ports.LedgerFilter]*rowSpool{}
+		}
+		v.turnovers[filter] = rows
+	}
+	return rows.each(scan)
 }
 
 func scanTurnover(r row) (t ports.AccountTurnover, err error) {
