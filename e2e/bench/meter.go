@@ -154,7 +154,7 @@ func processTreeCPUSeconds(pid int) (total float64) {
 	return total
 }
 
-// memoryGrowth is the memory of a running process before an operation, and its maximum during it.
+// memoryGrowth is the memory of its own that a running process had before an operation, and its maximum during it.
 type memoryGrowth struct{ before, peak byteSize }
 
 func (g memoryGrowth) String() string {
@@ -174,4 +174,4 @@ func measureMemoryGrowth(pid int, do func()) (g memoryGrowth) {
 	return g
 }
 
-func peakMemory(pid int) byteSize { return byteSize(must(kit.Memory(pid, "VmHWM"))) }
+func peakMemory(pid int) byteSize { return byteSize(must(kit.OwnPeakMemory(pid))) }

@@ -20,7 +20,7 @@ type Result struct {
 	Output, ErrorOutput string
 	ExitCode            int
 	Duration            time.Duration
-	PeakMemory          int64 // in bytes
+	PeakMemory          int64 // of its own, in bytes
 }
 
 // memoryPollInterval is how often the memory of a program is read. The kernel keeps the
@@ -66,7 +66,7 @@ func awaitPeakMemory(pid int, ended <-chan error) (peak int64, err error) {
 	poll := time.NewTicker(memoryPollInterval)
 	defer poll.Stop()
 	for {
-		if now, err := Memory(pid, "VmHWM"); err == nil { // it may have ended
+		if now, err := OwnPeakMemory(pid); err == nil { // it may have ended
 			peak = max(peak, now)
 		}
 		select {
@@ -75,6 +75,14 @@ func awaitPeakMemory(pid int, ended <-chan error) (peak int64, err error) {
 		case <-poll.C:
 		}
 	}
+}
+
+// OwnPeakMemory returns the maximum that a process had of its own memory. The pages of its program's file are left out: the kernel
+// drops them when it needs memory, and how many it maps beside the one that is used differs from kernel to kernel.
+func OwnPeakMemory(pid int) (int64, error) {
+	peak, err := Memory(pid, "VmHWM")
+	file, fileErr := Memory(pid, "RssFile")
+	return peak - file, errors.Join(err, fileErr)
 }
 
 // Memory reads a field of /proc/<pid>/status, such as VmRSS or VmHWM (the maximum), in bytes.
