@@ -13,6 +13,7 @@ import (
 	"github.com/pquerna/otp"
 	"github.com/pquerna/otp/totp"
 	"github.com/trustelem/zxcvbn"
+	"github.com/trustelem/zxcvbn/frequency"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -48,6 +49,10 @@ const (
 	// maxGuessed limits the time of an estimate, which grows faster than the length.
 	maxGuessed = 64
 )
+
+func init() {
+	frequency.FrequencyLists = nil // 1.5 MB, which zxcvbn has made its dictionaries of and does not read again
+}
 
 // IsGuessable implements people.Verifier: by lists of common passwords, names and words, rows of keys and repetitions, as NIST SP
 // 800-63B asks.

@@ -39,7 +39,7 @@ the path. A misspelt variable is refused. Durations are written as in ` + "`90s`
 
 Traces also follow [other variables of OpenTelemetry](operating.md#traces). Two more settings exist as environment variables
 only: ` + "`CAUSEWAY_POSTGRES_BIN`" + ` is the folder of the Postgres programs for ` + "`causeway dev`" + `, if they are neither in
-` + "`PATH` nor in `/usr/lib/postgresql`; `GOGC`" + ` is Go's garbage collector target, unless set 200 for a service and 100 for other commands.
+` + "`PATH` nor in `/usr/lib/postgresql`; `GOGC`" + ` is Go's garbage collector target, unless set 180 for a service and 100 for other commands.
 `
 
 // firstSettings are what to decide before the service starts in production, in this order.

@@ -95,8 +95,9 @@ const (
 	startGCPercent = 30
 	// commandGCPercent is that of commands. Exports would need 10 MB more with twice as much.
 	commandGCPercent = 100
-	// runGCPercent is that of a running service. The live heap is small, so collecting half as often costs little memory.
-	runGCPercent = 200
+	// runGCPercent is that of a running service. The live heap is small, so collecting less often costs little memory: with 128 payments in
+	// flight, 48 MB are live, and 155 used.
+	runGCPercent = 180
 )
 
 // setGCPercent sets it unless the environment does.
@@ -147,9 +148,7 @@ func runIn(ctx context.Context, env *cli.Env, args []string) int {
 	if !runsService(env.Command) {
 		setGCPercent(commandGCPercent)
 	}
-	parsed.BindTo(ctx, (*context.Context)(nil))
-	parsed.Bind(env)
-	if err := parsed.Run(); err != nil {
+	if err := selectedCommand(ctx, env, parsed)(); err != nil {
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 			if runsService(env.Command) {
 				return 0 // stopped as asked, though it was still starting
@@ -160,6 +159,20 @@ func runIn(ctx context.Context, env *cli.Env, args []string) int {
 		return 1
 	}
 	return 0
+}
+
+// selectedCommand returns what runs the command that was selected. Almost every one is called without the parser, so that its model of
+// all commands, two megabytes, is garbage while the command runs.
+func selectedCommand(ctx context.Context, env *cli.Env, parsed *kong.Context) func() error {
+	type command interface {
+		Run(ctx context.Context, env *cli.Env) error
+	}
+	if c, ok := parsed.Selected().Target.Addr().Interface().(command); ok {
+		return func() error { return c.Run(ctx, env) }
+	}
+	parsed.BindTo(ctx, (*context.Context)(nil))
+	parsed.Bind(env)
+	return func() error { return parsed.Run() }
 }
 
 // errorText returns the text of an error without the reason of a fault, which is for programs.

@@ -138,7 +138,8 @@ func (v *ledgerView) spoolFrom(ctx context.Context, run func(context.Context, Qu
 }
 
 // fill adds the rows of a query to a spool.
-func (v *ledgerView) fill(ctx context.Context, rows *rowSpool, run func(context.Context, Querier, string, []any, func(pgx.Rows) error) error,
+func (v *ledgerView) fill(ctx context.Context, rows *rowSpool,
+	run func(context.Context, Querier, string, []any, func(pgx.Rows) error) error,
 	doing, settings, statement string, args []any) error {
 	err := v.read(ctx, settings, func(tx pgx.Tx) error {
 		return run(ctx, tx, statement, args, rows.add)
