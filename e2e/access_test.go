@@ -12,15 +12,15 @@ import (
 func TestAuth_WrongCredentialsAreRejected(t *testing.T) {
 	t.Parallel()
 	// Without valid credentials every request is rejected, with the reason.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	for name, c := range map[string]*client{
-		"no credentials":           newClient(t, h.BaseURL, "", ""),
-		"no such client":           newClient(t, h.BaseURL, strings.Repeat("0", 32), h.ClientSecret),
-		"wrong secret":             newClient(t, h.BaseURL, h.ClientID, "wrong"),
-		"secret with more":         newClient(t, h.BaseURL, h.ClientID, h.ClientSecret+"0"),
-		"secret in the wrong case": newClient(t, h.BaseURL, h.ClientID, strings.ToUpper(h.ClientSecret)),
-		"bearer":                   newClient(t, h.BaseURL, "", "").withHeader("Authorization", "Bearer "+h.ClientSecret),
-		"not base64":               newClient(t, h.BaseURL, "", "").withHeader("Authorization", "Basic !!!"),
+		"no credentials":           h.withToken("", ""),
+		"no such client":           h.withToken(strings.Repeat("0", 32), h.ClientSecret),
+		"wrong secret":             h.withToken(h.ClientID, "wrong"),
+		"secret with more":         h.withToken(h.ClientID, h.ClientSecret+"0"),
+		"secret in the wrong case": h.withToken(h.ClientID, strings.ToUpper(h.ClientSecret)),
+		"bearer":                   h.withToken("", "").withHeader("Authorization", "Bearer "+h.ClientSecret),
+		"not base64":               h.withToken("", "").withHeader("Authorization", "Basic !!!"),
 	} {
 		got := c.get("/config").wantError(401, "UNAUTHORIZED")
 		if got.text("reason") == "" || !strings.HasPrefix(got.header.Get("WWW-Authenticate"), "Basic ") {
@@ -40,7 +40,7 @@ func TestToken_PermissionsAndDeletion(t *testing.T) {
 	h := newTestEnv(t)
 	second := startServer(t, h.databaseURL)
 	created := h.post("/tokens", object{"name": "Back office", "permissions": []string{"VIEW"}}).wantStatus(201)
-	token := newClient(t, h.BaseURL, created.text("clientId"), created.text("clientSecret"))
+	token := h.withToken(created.text("clientId"), created.text("clientSecret"))
 
 	token.get("/config").wantStatus(200)
 	token.withServer(second).get("/config").wantStatus(200)
@@ -73,7 +73,7 @@ func TestToken_PermissionsAndDeletion(t *testing.T) {
 func TestToken_PermissionsAreNotNested(t *testing.T) {
 	t.Parallel()
 	// No permission includes another: each allows its own operations only.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	customer := h.createCustomer()
 	quote := object{}
 	text, _ := json.Marshal(kit.RampQuoteBody(customer, h.createWallet(customer, ""), "SENDING", 10050))
@@ -81,7 +81,7 @@ func TestToken_PermissionsAreNotNested(t *testing.T) {
 	tokens := map[string]*client{}
 	for _, permission := range []string{"VIEW", "TRANSACT", "MANAGE"} {
 		created := h.post("/tokens", object{"name": permission, "permissions": []string{permission}}).wantStatus(201)
-		tokens[permission] = newClient(t, h.BaseURL, created.text("clientId"), created.text("clientSecret"))
+		tokens[permission] = h.withToken(created.text("clientId"), created.text("clientSecret"))
 	}
 	for _, c := range []struct {
 		permission, method, path string
@@ -121,7 +121,7 @@ func TestProduction_SandboxIsUnreachable(t *testing.T) {
 	t.Parallel()
 	// A production platform cannot use the sandbox, and gets NOT_IMPLEMENTED where no rail is
 	// connected.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	live := h.createPlatform("Live", "PRODUCTION", "--regulated")
 	customer := live.createCustomer()
 	wallet := live.createWallet(customer, "")
@@ -152,7 +152,7 @@ func TestLogs_ContainNoSecretsOrPersonalData(t *testing.T) {
 		"beneficiary": object{"beneficiaryType": "INDIVIDUAL", "fullName": "Zacharias Quux"}}}).wantStatus(201)
 	h.get("/customers?umaAddress=" + "%24zacharias-quux@example.com")
 	created := h.post("/tokens", object{"name": "x", "permissions": []string{"VIEW"}}).wantStatus(201)
-	newClient(t, h.BaseURL, h.ClientID, "guessed-secret").get("/config").wantStatus(401)
+	h.withToken(h.ClientID, "guessed-secret").get("/config").wantStatus(401)
 	quote := h.createQuote("")
 	h.payQuote(quote, 0).wantStatus(200)
 	hooks.awaitOutgoingEvent(quote.text("transactionId"), "COMPLETED")

@@ -10,7 +10,7 @@ func TestInternalAccounts(t *testing.T) {
 	t.Parallel()
 	// Customers and the platform have an account for each currency, with payment instructions;
 	// a currency that is added gets an account for each; another platform sees none of them.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	ana, ben := h.createCustomer(), h.createCustomer(object{"customerType": "BUSINESS", "businessInfo": object{"legalName": "Ben GmbH"}})
 	other := h.createPlatform("Other", "SANDBOX")
 
@@ -60,7 +60,7 @@ func TestInternalAccounts_BalancesMatchLedger(t *testing.T) {
 	t.Parallel()
 	// Crypto that cannot be delivered is credited to its customer's account, and the list
 	// shows the exact balance.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	hooks := h.startReceiver()
 	customer := h.createCustomer()
 	quote := h.post("/quotes", object{

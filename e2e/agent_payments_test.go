@@ -154,7 +154,7 @@ func TestAgentPayments_PaysWithinThePolicy(t *testing.T) {
 	t.Parallel()
 	// An agent sees what a payment would cost and whether it is allowed, and makes it: each of the three kinds starts
 	// at once, counts with the amount sent, and is visible to the agent and the platform, which sees who made it.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	hooks := h.startReceiver()
 	a := h.newPayingAgent()
 
@@ -207,7 +207,7 @@ func TestAgentPayments_EachLimitRefuses(t *testing.T) {
 	// Each limit allows exactly its amount and refuses one cent more, also if the payment would need approval.
 	// The refusal has all reasons, and so has the preview, also if the payment would be below the smallest amount; it
 	// creates nothing and counts nothing.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	limits := func(l object) object {
 		l["currency"] = "USD"
 		if l["perTransactionLimit"] == nil {
@@ -279,7 +279,7 @@ func TestAgentPayments_EachLimitRefuses(t *testing.T) {
 func TestAgentPayments_ForeignCurrencyIsConverted(t *testing.T) {
 	t.Parallel()
 	// A limit in another currency is compared with the converted amount, rounded up.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	a := h.newPayingAgent(object{"spendingLimits": object{"currency": "EUR", "perTransactionLimit": 1}})
 
 	preview := a.preview(object{"transferOut": a.transferBody(a.bank, 30_00)}).wantValues(map[string]any{"decision": "REFUSED",
@@ -306,7 +306,7 @@ func TestAgentPayments_PlatformApproves(t *testing.T) {
 	t.Parallel()
 	// A payment above the threshold waits, and the platform hears of it. Nothing moves until it approves; what it rejects
 	// never runs. Each decision is final.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	hooks := h.startReceiver()
 	a := h.newPayingAgent(object{"approvalThresholds": object{"currency": "USD", "amount": 10_00}})
 	a.transferOut(10_00).wantStatus(201).wantValues(map[string]any{"status": "APPROVED"}) // not above
@@ -366,7 +366,7 @@ func TestAgentPayments_PlatformApproves(t *testing.T) {
 func TestAgentPayments_ApprovalChecksEverythingAgain(t *testing.T) {
 	t.Parallel()
 	// What was allowed when the agent asked, and is not any more when the platform approves, fails and says why.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	for name, c := range map[string]struct {
 		meanwhile func(a *payingAgent, quote apiResponse)
 		code      string
@@ -407,7 +407,7 @@ func TestAgentPayments_ApprovalChecksEverythingAgain(t *testing.T) {
 func TestAgentPayments_FailedPaymentIsGivenBack(t *testing.T) {
 	t.Parallel()
 	// A payment that fails no longer counts, and what it took of a limit can be spent again.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	hooks := h.startReceiver()
 	a := h.newPayingAgent(object{"spendingLimits": object{"currency": "USD", "perTransactionLimit": 50_00, "dailyLimit": 50_00,
 		"dailyTransactionLimit": 1}})
@@ -535,7 +535,7 @@ func TestAgentPayments_DeletedInTheMiddle(t *testing.T) {
 func TestAgentPayments_WhatIsNotTheirsDoesNotExist(t *testing.T) {
 	t.Parallel()
 	// The resources of another customer, another agent and another platform are for an agent as ids that never were.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	a, b := h.newPayingAgent(), h.newPayingAgent(object{"defaultExecutionMode": "APPROVAL_REQUIRED"})
 	sibling, _ := h.newAgentOf(a.customer)
 	other := h.createPlatform("Other", "SANDBOX", "--regulated")
@@ -632,7 +632,7 @@ func TestAgentPayments_ExternalAccounts(t *testing.T) {
 	t.Parallel()
 	// An agent with the permission registers accounts of its customer without naming it, pays them and deletes them; one
 	// without it reads the accounts if it may pay, and registers none. All of it is recorded.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	a := h.newPayingAgent()
 
 	body := withoutCustomer(kit.USAccountBody("", "555"))
@@ -666,7 +666,7 @@ func TestAgentPayments_RepeatedRequestPaysOnce(t *testing.T) {
 	t.Parallel()
 	// A request that is repeated with its key has the response of the first one: what was paid, what waits, and what was
 	// refused, also after that would be allowed.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	a := h.newPayingAgent(object{"approvalThresholds": object{"currency": "USD", "amount": 20_00}})
 	pay := func(key string, amount int64) apiResponse {
 		return a.withHeader("Idempotency-Key", key).post("/agents/me/transfer-out", a.transferBody(a.bank, amount))
@@ -698,7 +698,7 @@ func TestAgentPayments_InvalidRequestsAreNotAttempts(t *testing.T) {
 	t.Parallel()
 	// What is not a valid request is refused before the policy is asked: immediate execution, no or several payments to
 	// preview, a body that is none. A quote of the agent that the platform executes is no payment of the agent.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	a := h.newPayingAgent()
 	quote := a.newQuote(20_00)
 	immediate := a.quoteBody(5_00)
@@ -726,7 +726,7 @@ func TestAgentPayments_WalletNeedsTheOwnersSignature(t *testing.T) {
 	t.Parallel()
 	// An agent executes a quote of an embedded wallet with the signature of the owner, which is kept and checked again
 	// if the payment waits for approval.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	customer := h.createCustomer()
 	wallet := h.walletOf(customer)
 	h.post("/sandbox/internal-accounts/"+wallet+"/fund", object{"amount": 100_000_000}).wantStatus(200)
@@ -752,7 +752,7 @@ func TestAgentPayments_QuotesThatOthersPay(t *testing.T) {
 	t.Parallel()
 	// A quote that is funded just in time is the agent's, but no payment of it: it is paid by somebody else, and nothing is counted. The
 	// agent cannot execute it. A quote that an external account pays is refused if only certain accounts may pay.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	hooks := h.startReceiver()
 	a := h.newPayingAgent()
 	coins := h.createWallet(a.customer, "")
@@ -788,7 +788,7 @@ func TestAgentPayments_DeletedCustomerRejectsWhatWaits(t *testing.T) {
 	t.Parallel()
 	// With a customer its agents are deleted, and what they wait for is rejected. The audit trail can still be read; that
 	// of an agent that never was cannot.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	a := h.newPayingAgent(object{"defaultExecutionMode": "APPROVAL_REQUIRED"})
 	waiting := a.transferOut(5_00).wantStatus(201)
 	other := h.createPlatform("Other", "SANDBOX", "--regulated")
@@ -810,7 +810,7 @@ func TestAgentPayments_DeletedCustomerRejectsWhatWaits(t *testing.T) {
 func TestAgentPayments_ReadsAreOfTheCustomer(t *testing.T) {
 	t.Parallel()
 	// An agent lists the accounts with which it may pay, and the transactions of its customer by any filter.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	a := h.newPayingAgent()
 	if all := a.get("/agents/me/internal-accounts?limit=100").wantStatus(200); all.int("totalCount") != h.get(
 		"/customers/internal-accounts?customerId="+a.customer).int("totalCount") {

@@ -21,7 +21,7 @@ func agentBody(customer string, change ...object) object {
 }
 
 // anonymous returns a client without credentials, such as a program that is not paired yet.
-func (h *testEnv) anonymous() *client { return newClient(h.t, h.BaseURL, "", "") }
+func (h *testEnv) anonymous() *client { return h.withToken("", "") }
 
 // redeem returns a client that sends the access token for a device code.
 func (h *testEnv) redeem(code string) *client {
@@ -83,7 +83,7 @@ func TestAgent_PairedProgramReadsItsAgent(t *testing.T) {
 func TestAgent_NewDeviceCodeVoidsOlderOnes(t *testing.T) {
 	t.Parallel()
 	// Only the last code of an agent can be redeemed.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	created := h.post("/agents", agentBody(h.createCustomer())).wantStatus(201)
 	older := created.text("deviceCode.code")
 
@@ -96,7 +96,7 @@ func TestAgent_NewDeviceCodeVoidsOlderOnes(t *testing.T) {
 func TestAgent_DeletedCustomerDisconnectsItsAgents(t *testing.T) {
 	t.Parallel()
 	// The agents of a customer are deleted with it, and it can have no new ones.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	customer := h.createCustomer()
 	created := h.post("/agents", agentBody(customer)).wantStatus(201)
 	agent := h.redeem(created.text("deviceCode.code"))
@@ -112,7 +112,7 @@ func TestAgent_OtherPlatformsAndTokensAreRefused(t *testing.T) {
 	t.Parallel()
 	// An agent, its codes and its accounts do not exist for another platform. An access token is refused
 	// by the operations of the platform, and a token by those of agents.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	other := h.createPlatform("Other", "SANDBOX")
 	customer := h.createCustomer()
 	created := h.post("/agents", agentBody(customer)).wantStatus(201)
@@ -151,7 +151,7 @@ func TestAgent_OtherPlatformsAndTokensAreRefused(t *testing.T) {
 func TestAgent_GuessingDeviceCodesIsLimited(t *testing.T) {
 	t.Parallel()
 	// An address that tries many codes has to wait; the platform can still read the status of its codes.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	code := h.post("/agents", agentBody(h.createCustomer())).wantStatus(201).text("deviceCode.code")
 	limited := false
 	for i := range 40 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/big"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -25,11 +26,24 @@ type client struct {
 }
 
 func newClient(t testing.TB, base, id, secret string) *client {
+	return newClientFrom(t, nil, base, id, secret)
+}
+
+// newClientFrom is newClient with an address of the loopback interface; nil is any.
+func newClientFrom(t testing.TB, from net.Addr, base, id, secret string) *client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.DialContext = (&net.Dialer{LocalAddr: from}).DialContext
 	transport.MaxIdleConnsPerHost = 32
 	t.Cleanup(transport.CloseIdleConnections)
 	return &client{t: t, Client: apiclient.Client{BaseURL: base, ClientID: id, ClientSecret: secret, HTTP: &http.Client{Transport: transport,
 		Timeout: waitTimeout}}}
+}
+
+// withToken returns a client of the same server, and with the same address, for another token.
+func (c *client) withToken(id, secret string) *client {
+	other := *c
+	other.ClientID, other.ClientSecret = id, secret
+	return &other
 }
 
 // withServer returns the same client for another server.

@@ -215,7 +215,7 @@ func TestClients_DocumentIsRight(t *testing.T) {
 		}
 		return found[0]
 	}
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	customer := h.createCustomer()
 	repository, err := filepath.Abs("..")
 	if err != nil {
@@ -299,7 +299,7 @@ func TestGettingStarted_InEachLanguage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	env := []string{"BASE=" + h.BaseURL, "CLIENT_ID=" + h.ClientID, "CLIENT_SECRET=" + h.ClientSecret}
 	for mark, program := range map[string]func(t *testing.T, source string) kit.Command{
 		"js": func(t *testing.T, source string) kit.Command {

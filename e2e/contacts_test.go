@@ -76,7 +76,7 @@ func TestContacts_NewAddressIsUnverified(t *testing.T) {
 	t.Parallel()
 	// In the sandbox every code is 123456. Another number is not verified, also not by the code of the one before, and neither is the first
 	// one when it comes back. Customers of other regions have nothing to verify.
-	e := newTestEnv(t)
+	e := newSharedEnv(t)
 	p := e.createPlatform("Acme", "SANDBOX")
 	path := "/customers/" + p.post("/customers", object{"customerType": "INDIVIDUAL", "region": "GB",
 		"phoneNumber": "+447700900123"}).wantStatus(201).text("id")

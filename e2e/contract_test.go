@@ -17,7 +17,7 @@ func TestQuote_InvalidIsRejected(t *testing.T) {
 	t.Parallel()
 	// Every invalid quote is rejected with its code and the names of the fields, and nothing
 	// is stored.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	customer := h.createCustomer()
 	wallet, bank := h.createWallet(customer, ""), h.createBankAccount(customer)
 	balance := h.get("/customers/internal-accounts?currency=USD&customerId=" + customer).wantStatus(200).text("data.0.id")
@@ -35,7 +35,7 @@ func TestQuote_InvalidIsRejected(t *testing.T) {
 		}
 		return body
 	}
-	before := h.queryInt("SELECT count(*) FROM quotes")
+	before := h.queryInt("SELECT count(*) FROM quotes WHERE platform_id = $1", uuidOf(h.platformID))
 
 	for name, c := range map[string]struct {
 		body   any
@@ -107,7 +107,7 @@ func TestQuote_InvalidIsRejected(t *testing.T) {
 	echoed := change("destination.currency", "BTC")
 	echoed["somethingNew"] = object{"unknown": true}
 	h.post("/quotes", echoed).wantStatus(201) // the right currency may be echoed, and unknown fields are ignored
-	if created := h.queryInt("SELECT count(*) FROM quotes") - before; created != 1 {
+	if created := h.queryInt("SELECT count(*) FROM quotes WHERE platform_id = $1", uuidOf(h.platformID)) - before; created != 1 {
 		t.Errorf("%d quotes were created, want 1", created)
 	}
 }
@@ -115,7 +115,7 @@ func TestQuote_InvalidIsRejected(t *testing.T) {
 func TestExternalAccount_InvalidIsRejected(t *testing.T) {
 	t.Parallel()
 	// An account that cannot be paid is not stored, and the error names every invalid field.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	customer := h.createCustomer()
 	account := func(currency string, info any) object {
 		return object{"customerId": customer, "currency": currency, "accountInfo": info}
@@ -158,7 +158,7 @@ func TestExternalAccount_InvalidIsRejected(t *testing.T) {
 			t.Logf("case: %s", name)
 		}
 	}
-	if n := h.queryInt("SELECT count(*) FROM external_accounts"); n != 1 {
+	if n := h.queryInt("SELECT count(*) FROM external_accounts WHERE platform_id = $1", uuidOf(h.platformID)); n != 1 {
 		t.Errorf("%d accounts, want 1", n)
 	}
 }
@@ -166,7 +166,7 @@ func TestExternalAccount_InvalidIsRejected(t *testing.T) {
 func TestCustomer_InvalidIsRejected(t *testing.T) {
 	t.Parallel()
 	// An invalid customer is not stored, and the error names every invalid field.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 
 	bad := h.post("/customers", object{"customerType": "INDIVIDUAL", "birthDate": "31.1.1990", "nationality": "usa",
 		"address": object{"line1": "x", "country": "us"}}).wantError(400, "INVALID_INPUT").errorFields()
@@ -191,7 +191,7 @@ func TestCustomer_InvalidIsRejected(t *testing.T) {
 	h.post("/customers", object{"customerType": "BUSINESS"}).wantError(400, "INVALID_INPUT")
 	h.post("/customers", customerBody(object{"platformCustomerId": "twice"})).wantStatus(201)
 	h.post("/customers", customerBody(object{"platformCustomerId": "twice"})).wantError(409, "CONFLICT")
-	if n := h.queryInt("SELECT count(*) FROM customers"); n != 2 {
+	if n := h.queryInt("SELECT count(*) FROM customers WHERE platform_id = $1", uuidOf(h.platformID)); n != 2 {
 		t.Errorf("%d customers, want 2", n)
 	}
 }
@@ -199,7 +199,7 @@ func TestCustomer_InvalidIsRejected(t *testing.T) {
 func TestCustomer_UnverifiedCannotMoveMoney(t *testing.T) {
 	t.Parallel()
 	// An unverified customer cannot move money.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	open := h.createPlatform("Open", "SANDBOX")
 	shop := open.post("/customers", object{"customerType": "BUSINESS", "businessInfo": object{"legalName": "Acme"}}).wantStatus(201)
 	shop.wantValues(map[string]any{"kybStatus": "PENDING"})
@@ -214,7 +214,7 @@ func TestIDs_UnknownOrForeignReturn404(t *testing.T) {
 	t.Parallel()
 	// For a resource of another platform the response is the same as for an unknown id; a
 	// malformed id is invalid input.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	other := h.createPlatform("Other", "SANDBOX", "--regulated")
 	quote := other.createQuote("")
 	customer := other.createCustomer()
@@ -252,7 +252,7 @@ func TestIDs_UnknownOrForeignReturn404(t *testing.T) {
 func TestExecute_NotExecutableQuoteIsRejected(t *testing.T) {
 	t.Parallel()
 	// A just-in-time quote cannot be executed; the error says if it has expired or is paid.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	hooks := h.startReceiver()
 	quote := h.createQuote("")
 	h.post("/quotes/"+quote.text("id")+"/execute", nil).wantError(409, "QUOTE_NOT_EXECUTABLE")
@@ -267,7 +267,7 @@ func TestExecute_NotExecutableQuoteIsRejected(t *testing.T) {
 func TestQuote_JustInTimeWithinOneCurrency(t *testing.T) {
 	t.Parallel()
 	// Dollars that are paid in just in time are paid out as dollars, less the corridor's fees.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	hooks := h.startReceiver()
 	customer := h.createCustomer()
 	quote := h.post("/quotes", kit.RampQuoteBody(customer, h.createBankAccount(customer), "SENDING", 10050)).wantStatus(201)
@@ -305,7 +305,7 @@ func TestErrors_MalformedRequests(t *testing.T) {
 	t.Parallel()
 	// A malformed request gets an error in the common form, and every response has a request
 	// id.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 
 	h.get("/nothing/here").wantError(404, "NOT_FOUND")
 	h.get("//nowhere").wantError(404, "NOT_FOUND")
@@ -345,7 +345,7 @@ func TestErrors_MalformedRequests(t *testing.T) {
 func TestRequest_LargeBodyIsRejected(t *testing.T) {
 	t.Parallel()
 	// A body of 20 MB is rejected, with or without Content-Length, and the server continues.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	large := `{"description": "` + strings.Repeat("x", 20<<20) + `"}`
 
 	// The server need not read all of it, so the connection may end before the response is

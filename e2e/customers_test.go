@@ -73,7 +73,7 @@ func TestCustomers_NotReadyMovesNoMoney(t *testing.T) {
 	// Every request that begins a payment is refused for a business that is not verified yet, and for a
 	// customer who was approved and is rejected: neither runs a quote from before. What is paid for such a
 	// quote is refunded.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	p := h.createPlatform("Open", "SANDBOX")
 	p.startReceiver()
 	business := preparePayments(p, object{"customerType": "BUSINESS", "businessInfo": object{"legalName": "Ben GmbH"}})
@@ -104,7 +104,7 @@ func TestCustomers_DeletedMovesNoMoney(t *testing.T) {
 	t.Parallel()
 	// A customer with money cannot be deleted. Once it is deleted, nothing begins for it, its open quotes
 	// do not run and what is paid for them is refunded; its history remains, and its ids are free.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	h.startReceiver()
 	in := preparePayments(h.tenant, object{"platformCustomerId": "ana", "umaAddress": "$ana@uma.sandbox.test"})
 	in.fund()
@@ -139,7 +139,7 @@ func TestCustomers_CurrencyRequiresFields(t *testing.T) {
 	t.Parallel()
 	// The configuration lists what a currency requires of a customer. A customer without it is created; it has no external
 	// account before it has a name, and its quotes in the currency are refused until all fields are added.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	h.support("CNY")
 	h.get("/config").wantStatus(200).wantValues(map[string]any{"supportedCurrencies.4.providerRequiredCustomerFields.1": "BIRTH_DATE",
 		"supportedCurrencies.0.providerRequiredCustomerFields.0": "FULL_NAME", "supportedCurrencies.0.providerRequiredCustomerFields.1": ""})
@@ -158,7 +158,7 @@ func TestCustomers_CurrencyRequiresFields(t *testing.T) {
 func TestCustomers_ConcurrentUpdatesAreAllKept(t *testing.T) {
 	t.Parallel()
 	// Updates of different fields at the same time are all kept, and identical deletions succeed once.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	business := h.createCustomer(object{"customerType": "BUSINESS", "businessInfo": object{"legalName": "Ben GmbH"}})
 	changes := []object{
 		{"email": "ben@example.com"}, {"currencies": []string{"EUR"}}, {"businessInfo": object{"taxId": "DE1"}},
@@ -277,7 +277,7 @@ func TestPlatform_OperatorSetsRegulated(t *testing.T) {
 	t.Parallel()
 	// Only the operator makes a platform regulated: then its new customers are approved, and its present
 	// ones keep their status. The platform itself cannot.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	p := h.createPlatform("Open", "SANDBOX")
 	firm := func() apiResponse {
 		return p.post("/customers", object{"customerType": "BUSINESS", "businessInfo": object{"legalName": "Ben GmbH"}}).wantStatus(201)

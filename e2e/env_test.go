@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"maps"
+	"net"
 	"testing"
 	"time"
 
@@ -20,6 +21,8 @@ type testEnv struct {
 	databaseURL string
 	db          *sql.DB // as the owner of the tables
 	server      *process
+	// clientAddress is that of the clients of platforms: the service limits some requests of an address. Nil is any.
+	clientAddress net.Addr
 	// administrator makes tokens for people; nil before the first.
 	administrator *person
 	*tenant
@@ -36,6 +39,7 @@ type tenant struct {
 	endpointFor func(receiver string) string
 }
 
+// newTestEnv is for tests that stop, configure or look into the server, or see or change what belongs to no platform.
 func newTestEnv(t testing.TB, options ...string) *testEnv {
 	t.Helper()
 	h := newDatabaseEnv(t)
@@ -71,7 +75,7 @@ func (h *testEnv) createPlatform(name, environment string, flags ...string) *ten
 	if h.server != nil {
 		base = h.server.baseURL
 	}
-	return &tenant{client: newClient(h.t, base, created.ClientID, created.ClientSecret), platformID: created.PlatformID}
+	return &tenant{client: newClientFrom(h.t, h.clientAddress, base, created.ClientID, created.ClientSecret), platformID: created.PlatformID}
 }
 
 // queryInt returns a number from the database.

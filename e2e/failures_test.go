@@ -10,7 +10,7 @@ func TestPayment_WrongAmountIsRefunded(t *testing.T) {
 	t.Parallel()
 	// A payment of another amount than the quote's fails it and is refunded; a later payment
 	// of the right amount does not change that.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	hooks := h.startReceiver()
 	for _, amount := range []int64{10049, 10051, 1, 9_000_000_000_000_000} {
 		quote := h.createQuote("")
@@ -28,7 +28,7 @@ func TestPayment_WrongAmountIsRefunded(t *testing.T) {
 		h.payQuote(quote, 0).wantStatus(200).wantValues(map[string]any{"status": "FAILED"})
 		eventually(t, "the refund of the second payment", func() bool { return len(h.ledgerBalances(h.platformID)) == 0 })
 	}
-	if n := h.queryInt("SELECT count(*) FROM ledger_postings WHERE kind = 'converted'"); n != 0 {
+	if n := h.queryInt("SELECT count(*) FROM ledger_postings WHERE kind = 'converted' AND platform_id = $1", uuidOf(h.platformID)); n != 0 {
 		t.Errorf("%d conversions of payments that failed", n)
 	}
 }
@@ -37,7 +37,7 @@ func TestPayment_AfterExpiryIsRefunded(t *testing.T) {
 	t.Parallel()
 	// After its expiry a quote is EXPIRED, and a later payment is refunded with the reason
 	// TIMEOUT.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	hooks := h.startReceiver()
 
 	// There is no payment.
@@ -65,7 +65,7 @@ func TestPayment_DuplicateIsRefunded(t *testing.T) {
 	t.Parallel()
 	// A second payment for a paid reference is refunded, whatever its amount, and the first
 	// one is not changed.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	hooks := h.startReceiver()
 	quote := h.createQuote("")
 	transaction := quote.text("transactionId")
@@ -77,7 +77,7 @@ func TestPayment_DuplicateIsRefunded(t *testing.T) {
 	h.payQuote(quote, 77).wantStatus(200).wantValues(map[string]any{"id": transaction, "status": "COMPLETED"})
 
 	eventually(t, "the refunds of both later payments", func() bool {
-		return h.queryInt("SELECT count(*) FROM ledger_postings WHERE kind = 'refund_paid'") == 2
+		return h.queryInt("SELECT count(*) FROM ledger_postings WHERE kind = 'refund_paid' AND platform_id = $1", uuidOf(h.platformID)) == 2
 	})
 	h.checkLedgerBalances(h.platformID, once)
 	h.checkConversion(h.platformID, quote, "rails/RTP USD", "chains/LAYER2 BTC")
@@ -89,7 +89,7 @@ func TestPayment_UnknownReferenceIsKeptUnmatched(t *testing.T) {
 	t.Parallel()
 	// A payment with an unknown reference gets 404 and is recorded as unmatched. Without an
 	// amount no money was received, and nothing is recorded.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	send := func(amount any) apiResponse {
 		body := object{"reference": "NOBODYKNOWS1", "currencyCode": "USD"}
 		if amount != nil {
@@ -114,7 +114,7 @@ func TestPayment_UnknownReferenceIsKeptUnmatched(t *testing.T) {
 func TestPayment_AnyReferenceIsKept(t *testing.T) {
 	t.Parallel()
 	// What a payer wrote is kept whole, whatever its length and characters.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	for _, reference := range []string{
 		"two\nlines\t\u0001", strings.Repeat("🙂 rent ", 1000), "FUND-" + strings.Repeat("x", 10_000),
 	} {
@@ -130,7 +130,7 @@ func TestPayment_WrongCurrencyIsRejected(t *testing.T) {
 	t.Parallel()
 	// A payment in another currency than the quote's is rejected before money moves, and the
 	// quote can still be paid.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	hooks := h.startReceiver()
 	quote := h.createQuote("")
 
@@ -151,7 +151,7 @@ func TestPayment_ForQuoteFromAccountIsRejected(t *testing.T) {
 	t.Parallel()
 	// A quote whose source is an account has no payment instructions, so nobody can pay it, by its
 	// id or otherwise.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	customer := h.createCustomer()
 	balance := h.get("/customers/internal-accounts?currency=USD&customerId=" + customer).wantStatus(200).text("data.0.id")
 	h.post("/sandbox/internal-accounts/"+balance+"/fund", object{"amount": 100_00}).wantStatus(200)

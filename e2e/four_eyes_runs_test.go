@@ -29,7 +29,7 @@ func TestFourEyes_TwoPersonsEndMonthAndYear(t *testing.T) {
 		"feeRecognition": "CONVERSION", "yearEndMonth": int(last.Month()),
 		"fourEyes": []string{"ADJUSTMENT", "CLOSE", "YEAR_END"}}).wantStatus(200)
 	token := h.post("/tokens", object{"name": "Ben", "permissions": []string{"VIEW", "MANAGE"}}).wantStatus(201)
-	ana, ben := h.withHeader("Causeway-Actor", "Ana"), newClient(t, h.BaseURL, token.text("clientId"), token.text("clientSecret")).withHeader(
+	ana, ben := h.withHeader("Causeway-Actor", "Ana"), h.withToken(token.text("clientId"), token.text("clientSecret")).withHeader(
 		"Causeway-Actor", "Ben")
 	approve := func(by *client, proposed apiResponse) apiResponse {
 		return by.post("/ledger/proposals/"+proposed.text("id")+"/approve", nil)

@@ -18,7 +18,7 @@ func requireFourEyes(t *testing.T, h *testEnv, actions ...string) *client {
 	h.call(http.MethodPut, "/ledger/settings", object{"unrealisedResult": "REVERSE", "feeRecognition": "CONVERSION", "yearEndMonth": 12,
 		"fourEyes": actions}).wantStatus(200)
 	token := h.post("/tokens", object{"name": "Ben", "permissions": []string{"VIEW", "MANAGE"}}).wantStatus(201)
-	return newClient(t, h.BaseURL, token.text("clientId"), token.text("clientSecret"))
+	return h.withToken(token.text("clientId"), token.text("clientSecret"))
 }
 
 func feeAdjustment(minor int) object {
@@ -40,7 +40,7 @@ func TestFourEyes_TwoPersonsChangeTheBooks(t *testing.T) {
 		t.Errorf("with one token: %s", refused.body)
 	}
 	token := h.post("/tokens", object{"name": "Ben", "permissions": []string{"VIEW", "MANAGE"}}).wantStatus(201)
-	ana, ben := h.withHeader("Causeway-Actor", "Ana"), newClient(t, h.BaseURL, token.text("clientId"), token.text("clientSecret")).withHeader(
+	ana, ben := h.withHeader("Causeway-Actor", "Ana"), h.withToken(token.text("clientId"), token.text("clientSecret")).withHeader(
 		"Causeway-Actor", "Ben")
 
 	proposed := ana.withHeader("Idempotency-Key", "propose").post("/ledger/adjustments", feeAdjustment(700)).wantStatus(202)
@@ -94,7 +94,7 @@ func TestFourEyes_OnProductionAPersonApproves(t *testing.T) {
 	first, second, others := h.tokenOf(ana, live), h.tokenOf(ana, live), h.tokenOf(ben, live)
 	service := func(by *client) *client {
 		made := by.post("/tokens", object{"name": "Back office", "permissions": []string{"VIEW", "MANAGE"}}).wantStatus(201)
-		return newClient(t, h.BaseURL, made.text("clientId"), made.text("clientSecret"))
+		return h.withToken(made.text("clientId"), made.text("clientSecret"))
 	}
 	anas := service(service(first))
 
@@ -175,7 +175,7 @@ func TestFourEyes_KilledServerExecutesOnce(t *testing.T) {
 	h := newTestEnv(t)
 	ben := requireFourEyes(t, h, "ADJUSTMENT")
 	carl := h.post("/tokens", object{"name": "Carl", "permissions": []string{"VIEW", "MANAGE"}}).wantStatus(201)
-	approvers := []*client{ben, newClient(t, h.BaseURL, carl.text("clientId"), carl.text("clientSecret"))}
+	approvers := []*client{ben, h.withToken(carl.text("clientId"), carl.text("clientSecret"))}
 	const proposals = 12
 	var ids []string
 	for range proposals {

@@ -16,7 +16,7 @@ func TestIdempotency_RepeatReplaysResponse(t *testing.T) {
 	t.Parallel()
 	// The same key with the same request returns the same bytes and changes nothing, also with
 	// another token of the platform; with another request it is rejected.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	customer := h.createCustomer()
 	wallet := h.createWallet(customer, "")
 	body := kit.RampQuoteBody(customer, wallet, "SENDING", 10050)
@@ -30,12 +30,12 @@ func TestIdempotency_RepeatReplaysResponse(t *testing.T) {
 	keyed.post("/customers", customerBody()).wantError(422, "IDEMPOTENCY_KEY_REUSED")
 	withToken := func(permission string) *client {
 		token := h.post("/tokens", object{"name": "x", "permissions": []string{permission}}).wantStatus(201)
-		return newClient(t, h.BaseURL, token.text("clientId"), token.text("clientSecret")).withHeader("Idempotency-Key",
+		return h.withToken(token.text("clientId"), token.text("clientSecret")).withHeader("Idempotency-Key",
 			keyed.Header.Get("Idempotency-Key"))
 	}
 	checkReplayed(t, first, withToken("TRANSACT").post("/quotes", body))
 	withToken("VIEW").post("/quotes", body).wantError(403, "FORBIDDEN")
-	if n := h.queryInt("SELECT count(*) FROM quotes"); n != 1 {
+	if n := h.queryInt("SELECT count(*) FROM quotes WHERE platform_id = $1", uuidOf(h.platformID)); n != 1 {
 		t.Errorf("%d quotes, want 1", n)
 	}
 

@@ -129,7 +129,7 @@ func TestImport_UploadIsLimited(t *testing.T) {
 	t.Parallel()
 	// A file is refused before it is sent if it is announced as too large. One of another type is
 	// refused, and so is a form without a file.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	plain := h.withHeader("Content-Type", "application/json")
 	plain.post("/customers/bulk/csv", object{}).wantError(415, "UNSUPPORTED_MEDIA_TYPE")
 	form := h.withHeader("Content-Type", "multipart/form-data; boundary=xyz")
@@ -142,7 +142,9 @@ func TestImport_UploadIsLimited(t *testing.T) {
 	if err == nil && got.Status != 413 { // the connection may be closed before the client has read the response
 		t.Errorf("%d %s", got.Status, got.Body)
 	}
-	eventually(t, "nothing is stored", func() bool { return h.queryInt("SELECT count(*) FROM customer_imports") == 0 })
+	eventually(t, "nothing is stored", func() bool {
+		return h.queryInt("SELECT count(*) FROM customer_imports WHERE platform_id = $1", uuidOf(h.platformID)) == 0
+	})
 }
 
 // zeros is an endless file.

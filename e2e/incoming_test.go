@@ -195,7 +195,7 @@ func TestReceiver_Lookup(t *testing.T) {
 	// A receiver at another provider, a customer of the same platform and an external account
 	// can be looked up; an unknown receiver, oneself, and a request without a sender are
 	// rejected.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	ana := h.createCustomer(object{"umaAddress": "$ana@uma.sandbox.test"})
 	h.createCustomer(object{"umaAddress": "$bo@uma.sandbox.test"})
 	by := "?customerId=" + ana
@@ -227,7 +227,7 @@ func TestUMAPayment_BetweenCustomers(t *testing.T) {
 	t.Parallel()
 	// A customer pays another of the same platform by address, also across currencies: if the
 	// platform approves, the other customer has the money; if not, the payer has it back.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	ana, bo := h.createCustomer(object{"umaAddress": "$ana@uma.sandbox.test"}), h.createCustomer(object{"umaAddress": "$bo@uma.sandbox.test"})
 	hooks := h.startReceiver()
 	account := h.get("/customers/internal-accounts?currency=USD&customerId=" + ana).text("data.0.id")

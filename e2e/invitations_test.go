@@ -57,7 +57,7 @@ func TestInvitation_ClaimedOnOtherPlatform(t *testing.T) {
 func TestInvitation_GuessingIsLimited(t *testing.T) {
 	t.Parallel()
 	// After some codes of no invitation, a platform is asked to wait.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	for n := range 100 {
 		got := h.get(fmt.Sprintf("/invitations/%012d", n))
 		if got.status == 429 {

@@ -12,7 +12,7 @@ func TestJournals_OfAMonthAreMadeOnceAndGrowByRevisions(t *testing.T) {
 	t.Parallel()
 	// The journals of a month have what was posted in it, by code. They are the same when they are made again;
 	// what is posted later is in a journal of its own; and the days of the month cannot be journalled as well.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	month := previousMonth()
 	compact, label, lastDay := month.Format("200601"), month.Format("2006-01"), month.AddDate(0, 1, -1)
 	fee := func(amount int, currency string) {

@@ -22,7 +22,7 @@ func TestLedgerReports_MatchPostings(t *testing.T) {
 	t.Parallel()
 	// The reports over HTTP are what was posted: balances, entries, postings, a trial balance
 	// that adds up to zero, income, and the position.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	hooks := h.startReceiver()
 	quote := h.createQuote("")
 	transaction := quote.text("transactionId")
@@ -112,7 +112,7 @@ func TestLedgerReports_RejectInvalidRequests(t *testing.T) {
 	t.Parallel()
 	// An invalid request is rejected with the names of the fields, the ledger of another
 	// platform is empty, and reading needs VIEW while assigning needs MANAGE.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	hooks := h.startReceiver()
 	quote := h.createQuote("")
 	h.payQuote(quote, 0).wantStatus(200)
@@ -155,7 +155,7 @@ func TestLedgerReports_RejectInvalidRequests(t *testing.T) {
 		t.Errorf("another platform reads %d postings", len(got))
 	}
 	token := h.post("/tokens", object{"name": "Auditor", "permissions": []string{"VIEW"}}).wantStatus(201)
-	auditor := newClient(t, h.BaseURL, token.text("clientId"), token.text("clientSecret"))
+	auditor := h.withToken(token.text("clientId"), token.text("clientSecret"))
 	auditor.get("/ledger/trial-balance").wantStatus(200)
 	receipt := "Receipt:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b"
 	auditor.post("/ledger/unmatched/"+receipt+"/assign", object{"to": "PAYER", "note": "x"}).wantError(403, "FORBIDDEN")
@@ -170,7 +170,7 @@ func TestUnmatchedFunds_Assignment(t *testing.T) {
 	t.Parallel()
 	// Unmatched money is assigned to a quote, deposited or sent back, each once, however often
 	// the request is repeated.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	hooks := h.startReceiver()
 	arrive := func(amount int64) string {
 		h.post("/sandbox/send", object{"reference": "NOBODYKNOWS1", "currencyCode": "USD", "currencyAmount": amount}).wantError(404,
@@ -200,7 +200,7 @@ func TestUnmatchedFunds_Assignment(t *testing.T) {
 	h.post("/ledger/unmatched/"+arrive(900)+"/assign", object{"to": "PAYER", "note": "unknown payer"}).wantStatus(200).wantValues(
 		map[string]any{"assignment.to": "PAYER"})
 	eventually(t, "the money's way back", func() bool {
-		return h.queryInt("SELECT count(*) FROM ledger_postings WHERE kind = 'refund_paid'") == 1
+		return h.queryInt("SELECT count(*) FROM ledger_postings WHERE kind = 'refund_paid' AND platform_id = $1", uuidOf(h.platformID)) == 1
 	})
 
 	if got := h.get("/ledger/accounts/funding%2Funmatched").wantStatus(200).int("balances.0.balance"); got != 0 {
@@ -215,7 +215,7 @@ func TestUnmatchedFunds_Assignment(t *testing.T) {
 func TestUnmatchedFunds_RefundSentAgainByCommand(t *testing.T) {
 	t.Parallel()
 	// A refund that failed is sent to its payer again by command, once; where the books need two persons, it is proposed first.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	fail := func() (receipt string) {
 		quote := h.createQuote("007")
 		h.post("/sandbox/send", object{"reference": paymentReference(quote), "currencyCode": "USD", "currencyAmount": 10050}).wantStatus(200)
@@ -238,7 +238,7 @@ func TestUnmatchedFunds_RefundSentAgainByCommand(t *testing.T) {
 		t.Errorf("again: status %d\n%s", status, said)
 	}
 	eventually(t, "the refund that was sent again", func() bool {
-		return h.queryInt("SELECT count(*) FROM ledger_postings WHERE kind = 'refund_paid'") == 1
+		return h.queryInt("SELECT count(*) FROM ledger_postings WHERE kind = 'refund_paid' AND platform_id = $1", uuidOf(h.platformID)) == 1
 	})
 	mustRunCommand(t, env, "ledger", "settings", "set", "fourEyes=ASSIGNMENT", "--platform", h.platformID, "--note", "two persons", "--actor",
 		"ana")

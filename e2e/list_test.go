@@ -13,7 +13,7 @@ import (
 func TestListTransactions_Filters(t *testing.T) {
 	t.Parallel()
 	// Every filter finds exactly what it says, filters are combined, dates include both ends.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	hooks := h.startReceiver()
 	ana, ben := h.createCustomer(object{"platformCustomerId": "ana"}), h.createCustomer(object{"platformCustomerId": "ben"})
 	anaWallet, anaOther, benWallet := h.createWallet(ana, ""), h.createWallet(ana, ""), h.createWallet(ben, "")
@@ -109,7 +109,7 @@ func TestList_PagesReturnEachItemOnce(t *testing.T) {
 	t.Parallel()
 	// The pages of a list, in either order and of any size, contain each item once, also while
 	// new ones are added.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	customer := h.createCustomer()
 	wallet := h.createWallet(customer, "")
 	var created []string
@@ -191,7 +191,7 @@ func itemIDs(page apiResponse) []string {
 func TestListCustomers_Filters(t *testing.T) {
 	t.Parallel()
 	// Customers and their accounts are found by their filters and by their ids.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	ana := h.createCustomer(object{"platformCustomerId": "ana", "region": "US"})
 	shop := h.post("/customers", object{"platformCustomerId": "shop", "customerType": "BUSINESS",
 		"businessInfo": object{"legalName": "Acme"}}).wantStatus(201).text("id")

@@ -92,7 +92,7 @@ func TestListen_ForwardsSignedOnceAcrossRestart(t *testing.T) {
 func TestListen_Refusals(t *testing.T) {
 	t.Parallel()
 	// A wrong argument, a platform of production and a token without MANAGE end the command, and say why.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	production := h.createPlatform("Production", "PRODUCTION")
 	reader := h.post("/tokens", object{"name": "Reports", "permissions": []any{"VIEW"}}).wantStatus(201)
 	weak := []string{"CAUSEWAY_BASE_URL=" + h.BaseURL, "CAUSEWAY_CLIENT_ID=" + reader.text("clientId"),

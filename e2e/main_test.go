@@ -25,5 +25,10 @@ func runTests(m *testing.M) int {
 	defer devnet.RemoveNode()
 	defer evmnet.StopNodes()
 	binary, kit.GCPercent = path, 400
-	return m.Run()
+	status := m.Run()
+	if err := stopSharedService(); err != nil {
+		fmt.Fprintln(os.Stderr, "the service that tests share:", err)
+		return 1
+	}
+	return status
 }

@@ -16,7 +16,7 @@ func TestOpen_PrintsAndOpensThePage(t *testing.T) {
 	t.Parallel()
 	// The URL of the console's page is printed and given to the browser, that of a quote's payment too. Without a display it is only
 	// printed. A quote that does not exist is an error.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	quote := h.createQuote("")
 	site := strings.TrimSuffix(h.BaseURL, "/2025-10-13")
 	page := site + "/console/platforms/" + uuidOf(h.platformID)

@@ -9,7 +9,7 @@ func TestPaymentFields_OfBanks(t *testing.T) {
 	t.Parallel()
 	// A transaction says who has paid for it, as the bank has reported, what the beneficiary reads and on which rails it went. The
 	// webhook says the same, and the database holds no name in plain text. A longer text is refused.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	hooks := h.startReceiver()
 	h.support("EUR")
 	customer := h.createCustomer()
@@ -31,7 +31,8 @@ func TestPaymentFields_OfBanks(t *testing.T) {
 		"remittanceInformation": "Invoice 2026-0117"}
 	hooks.awaitOutgoingEvent(quote.text("transactionId"), "COMPLETED")
 	h.get("/transactions/" + quote.text("transactionId")).wantStatus(200).wantValues(want)
-	if n := h.queryInt(`SELECT count(*) FROM transactions WHERE details LIKE '%Bo Lin%' OR details LIKE '%Invoice%'`); n != 0 {
+	if n := h.queryInt(`SELECT count(*) FROM transactions WHERE platform_id = $1 AND (details LIKE '%Bo Lin%' OR details LIKE '%Invoice%')`,
+		uuidOf(h.platformID)); n != 0 {
 		t.Errorf("%d transactions have who paid in plain text", n)
 	}
 }

@@ -9,7 +9,7 @@ func TestPayouts_RailsOfAccounts(t *testing.T) {
 	t.Parallel()
 	// Payments go over the rail that the amount or the request selects: to Indian accounts by number, to Colombia and Egypt, over the
 	// systems behind bank transfers, and on Plasma. What cannot be is refused with the field, and a corridor that is announced by name.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	hooks := h.startReceiver()
 	customer := h.createCustomer()
 	balance := h.fundedAccount(customer)
@@ -81,7 +81,7 @@ func TestPayouts_RailsOfAccounts(t *testing.T) {
 func TestFundingInstructions_AbroadAndRenamed(t *testing.T) {
 	t.Parallel()
 	// An account in dollars has a way for payers abroad, and both ways are in an event when the owner has another name.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	hooks := h.startReceiver()
 	customer := h.createCustomer()
 	h.get("/customers/internal-accounts?customerId=" + customer + "&currency=USD").wantStatus(200).wantValues(map[string]any{

@@ -48,7 +48,7 @@ func TestPostman_CollectionHasEveryOperation(t *testing.T) {
 	// The published collection of Postman has every operation. Sent one after the other, as Postman fills in the variables, each request
 	// reaches its operation with valid credentials, a key of its own and a body of the right type; those that need no id of an example
 	// succeed.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	var collection postmanCollection
 	if err := json.Unmarshal(h.get("/docs/postman.json").wantStatus(200).body, &collection); err != nil {
 		t.Fatal(err)

@@ -103,7 +103,7 @@ func TestPricing_PlatformLimits(t *testing.T) {
 	t.Parallel()
 	// The limits that a platform sets for a currency apply to its next quote, to the unit, and
 	// are in its rates; limits wider than the corridor's have no effect.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	limits := func(minAmount, maxAmount int64) {
 		t.Helper()
 		h.patch("/config", object{"supportedCurrencies": []object{{"currencyCode": "USD", "minAmount": minAmount, "maxAmount": maxAmount,
@@ -187,7 +187,7 @@ func TestRates_ReferenceRatesFile(t *testing.T) {
 func TestDiscoveries_Filters(t *testing.T) {
 	t.Parallel()
 	// Institutions are filtered by country and currency; an unknown one is rejected.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	all := len(h.get("/discoveries").wantStatus(200).list("data"))
 	nigeria := h.get("/discoveries?country=NG&currency=NGN").wantStatus(200)
 	if n := len(nigeria.list("data")); n < 12 || all < 10*n {

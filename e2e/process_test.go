@@ -40,10 +40,14 @@ func startServer(t testing.TB, database string, options ...string) *process {
 // startServerAs is startServer with the URL of the service's login.
 func startServerAs(t testing.TB, databaseURL string, options ...string) *process {
 	t.Helper()
-	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--sandbox-speed", "1000", "--log-format", "json", "--connections", "8",
-		"--allow-private-webhooks",
-		"--blobs", "folder:" + blobsFolder(t, databaseURL)}, options...)
-	return startServerWith(t, []string{"DATABASE_URL=" + databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}, args...)
+	env, args := serveCommand(databaseURL, blobsFolder(t, databaseURL), options...)
+	return startServerWith(t, env, args...)
+}
+
+func serveCommand(databaseURL, blobs string, options ...string) (env, args []string) {
+	return []string{"DATABASE_URL=" + databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey},
+		append([]string{"serve", "--listen", "127.0.0.1:0", "--sandbox-speed", "1000", "--log-format", "json", "--connections", "8",
+			"--allow-private-webhooks", "--blobs", "folder:" + blobs}, options...)
 }
 
 // blobsFolders has the folders for the files of documents, by the database: its processes share one.

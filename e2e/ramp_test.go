@@ -15,7 +15,7 @@ func TestRamp_FiatToBitcoin(t *testing.T) {
 	// A payment from dollars to bitcoin is as the interface describes it, whichever side is
 	// locked and whether the payer gives the reference or the quote, and the ledger has the
 	// same amounts.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	h.startReceiver()
 	for _, c := range []struct {
 		name, side string
@@ -147,7 +147,7 @@ func TestRamp_StablecoinToFiat(t *testing.T) {
 	t.Parallel()
 	// The other direction works the same: a stablecoin to dollars on a US bank account, paid
 	// to any of the addresses of the quote.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	hooks := h.startReceiver()
 	customer := h.createCustomer()
 	account := h.post("/customers/external-accounts", usAccountBody(customer)).wantStatus(201)
@@ -175,7 +175,7 @@ func TestRamp_StablecoinToFiat(t *testing.T) {
 func TestExternalAccount_AcceptsUSDAccountAlias(t *testing.T) {
 	t.Parallel()
 	// USD_ACCOUNT is accepted as US_ACCOUNT, and returned as that.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	body := usAccountBody(h.createCustomer())
 	body["accountInfo"].(object)["accountType"] = "USD_ACCOUNT"
 
@@ -189,7 +189,7 @@ func TestExternalAccount_AcceptsUSDAccountAlias(t *testing.T) {
 func TestExchangeRates_MatchQuotes(t *testing.T) {
 	t.Parallel()
 	// A rate for an amount equals that of a quote made at the same time.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	rates := h.get("/exchange-rates?sourceCurrency=USD&destinationCurrency=BTC&sendingAmount=10050").wantStatus(200)
 	rates.wantValues(map[string]any{"data.0.sourceCurrency.code": "USD", "data.0.destinationCurrency.code": "BTC",
 		"data.0.sendingAmount": 10050})
@@ -211,7 +211,7 @@ func TestPlatformConfig_Update(t *testing.T) {
 	t.Parallel()
 	// An update changes the named settings, which can be read back; an invalid one changes
 	// nothing and names every invalid field.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	before := h.get("/config").wantStatus(200)
 	if before.text("id") != h.platformID || len(before.list("supportedCurrencies")) == 0 {
 		t.Errorf("config: %s", before.body)

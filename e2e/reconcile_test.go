@@ -137,7 +137,7 @@ func TestReconciliation_MT940(t *testing.T) {
 	t.Parallel()
 	// An MT940 file of two accounts becomes a reconciliation of each; an MT942 report and a page
 	// without the others are refused by name.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	customer := h.createCustomer()
 	wallet := h.post("/customers/external-accounts", object{"customerId": customer, "currency": "BTC",
 		"accountInfo": object{"accountType": "LAYER2_WALLET", "address": "spark1recon"}}).wantStatus(201).text("id")
@@ -191,7 +191,7 @@ func TestReconciliation_CSVOfBank(t *testing.T) {
 	t.Parallel()
 	// A CSV file with a preamble, a total, balances and amounts as a bank writes them is read; one
 	// whose amounts could be read in two ways, or with a line less, is refused.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	today := time.Now().UTC().Format("02.01.2006")
 	file := "Konto;123\r\n\r\nBuchung;Text;Betrag;Saldo\r\n" +
 		today + " 09:15;Geb\xfchr;(1.000,50);\"8.999,50 $\"\r\n" + today + " 10:00;Miete;2,50-;8.997,00\r\nSumme;;1.003,00-;\r\n"

@@ -96,7 +96,7 @@ func TestRequestLogs_ReadWithTheCommand(t *testing.T) {
 func TestRequestLogs_Refusals(t *testing.T) {
 	t.Parallel()
 	// Wrong arguments and credentials end the command, and say why. Another platform's requests are not there.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	other := h.createPlatform("Other", "PRODUCTION")
 	h.get("/quote").wantStatus(404)
 	eventually(t, "the request is in the log", func() bool { return len(h.get("/request-logs?status=404").wantStatus(200).list("data")) == 1 })

@@ -12,7 +12,7 @@ func TestTrigger_EveryEvent(t *testing.T) {
 	t.Parallel()
 	// With a token alone, each event of the service happens when it is asked for, and again when it is asked for again. The
 	// list names all. The settings and tokens of the platform are as before.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	h.tenant = h.createPlatform("Triggers", "SANDBOX") // not regulated
 	h.startReceiver()
 	h.receiver.setApprovalResponse(202, "")

@@ -54,7 +54,7 @@ func TestVerification_BusinessFromErrorsToPayment(t *testing.T) {
 	// A business cannot pay before it is verified. What is missing is listed, corrected and submitted
 	// again; then it is approved with its owner and pays. The platform hears of each step in order, and
 	// submitted documents stay.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	h.tenant = h.createPlatform("Onboarding", "SANDBOX")
 	receiver := h.startReceiver()
 	business := h.newBusiness("5523041")
@@ -92,7 +92,7 @@ func TestVerification_SandboxValuesDecide(t *testing.T) {
 	t.Parallel()
 	// The last three digits of the registration number, and the last three characters of the owner's
 	// last name, decide.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	h.tenant = h.createPlatform("Onboarding", "SANDBOX")
 	for _, c := range []struct{ number, owner, kyc, verification, kyb string }{
 		{"5523001", "Silva", "APPROVED", "PENDING_MANUAL_REVIEW", "PENDING"},

@@ -61,7 +61,7 @@ func TestWalletOwnership_SignaturesOfLibraries(t *testing.T) {
 	t.Parallel()
 	// A wallet of each kind is proven with the signature that a library makes of the message, byte for byte; that of the wallet of
 	// somebody else is refused. Each change of the status is an event.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	wallets := newExternalWallets(t)
 	const path = "/customers/external-accounts"
 	ids, messages := map[string]string{}, map[string]string{}
@@ -114,7 +114,7 @@ func TestWalletOwnership_LimitsOfPayments(t *testing.T) {
 	// A customer in Germany is paid up to 1000 euros to a wallet without a proof, by a quote and by a transfer; above that once it is
 	// proven, or a custodian holds it. A wallet that is registered as ever, and a customer elsewhere, have no limit. The payments need
 	// no strong customer authentication.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	if text, errors, status := runCommand(t, []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}, "platform", "set",
 		"--no-sca-payments", "--actor", "ana"); status != 0 {
 		t.Fatalf("%s%s", text, errors)

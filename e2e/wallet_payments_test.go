@@ -298,7 +298,7 @@ func TestWalletPayments_ClientOfProductionPaysInSandbox(t *testing.T) {
 	t.Parallel()
 	// In the sandbox the key of a session signs requests and payments as in production, and what it paid is verified. A payment
 	// with the test value is marked, and is not verified.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	owner := h.newWalletOwner()
 	signer := h.openSigner(owner.credential, sandbox.WalletCode)
 	h.post("/sandbox/internal-accounts/"+owner.wallet+"/fund", object{"amount": 100_000_000}).wantStatus(200)

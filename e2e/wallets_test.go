@@ -15,7 +15,7 @@ func TestWallets_LifeInSandbox(t *testing.T) {
 	t.Parallel()
 	// A wallet begins with a credential for codes. Its owner opens a session, adds a passkey and an account at
 	// Google, opens sessions with them, and revokes what is not needed any more.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	o := h.newWalletOwner()
 
 	o.post("/auth/credentials/"+o.credential+"/challenge", nil).wantStatus(200).wantValues(map[string]any{"id": o.credential,
@@ -90,7 +90,7 @@ func TestWallets_WrongProofsAreRefusedWithTheirReasons(t *testing.T) {
 	t.Parallel()
 	// Any value but the test value is 401 with the reason of the table, and a challenge of a passkey is
 	// accepted once, for its credential and until it expires.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	o := h.newWalletOwner()
 	_, public := o.newClient()
 	passkey := o.addPasskey("phone")
@@ -144,7 +144,7 @@ func TestWallets_SignedRequestsAreRefusedWithTheirReasons(t *testing.T) {
 	t.Parallel()
 	// A second request changes nothing unless it is the first one, with its id and the signature, once and in
 	// time. Each refusal has its reason.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	o := h.newWalletOwner()
 	path := "/internal-accounts/" + o.wallet
 	private := object{"privateEnabled": true}
@@ -193,7 +193,7 @@ func TestWallets_SignedRequestsAreRefusedWithTheirReasons(t *testing.T) {
 	if again := keyed(second, "second").wantStatus(200); string(again.body) != string(exported.body) {
 		t.Error("the repeated export differs")
 	}
-	if n := h.queryInt("SELECT count(*) FROM wallet_exports"); n != 1 {
+	if n := h.queryInt("SELECT count(*) FROM wallet_exports WHERE platform_id = $1", uuidOf(h.platformID)); n != 1 {
 		t.Errorf("%d exports are recorded", n)
 	}
 }
@@ -201,7 +201,7 @@ func TestWallets_SignedRequestsAreRefusedWithTheirReasons(t *testing.T) {
 func TestWallets_ExportIsTheSameWalletEachTime(t *testing.T) {
 	t.Parallel()
 	// Each export is sealed to another key and has the same 24 words; another wallet has others.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	export := func(o *walletOwner) string {
 		t.Helper()
 		client, public := o.newClient()
@@ -265,7 +265,7 @@ func TestWallets_SecondServerCarriesOutRequestOfKilledOne(t *testing.T) {
 func TestWallets_OtherPlatformSeesNothing(t *testing.T) {
 	t.Parallel()
 	// To another platform the credentials, sessions, requests and wallet of a customer do not exist.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	o := h.newWalletOwner()
 	session := o.openSession()
 	passkey := o.addPasskey("phone")
@@ -299,7 +299,7 @@ func TestWallets_EmailChangeIsSigned(t *testing.T) {
 	t.Parallel()
 	// Once a wallet was verified, its owner signs another e-mail address of the customer. Before, and for a
 	// change of anything else, nobody signs.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	o := h.newWalletOwner()
 	path := "/customers/" + o.customer
 	email := func(address string) object { return object{"customerType": "INDIVIDUAL", "email": address} }

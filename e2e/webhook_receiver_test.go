@@ -16,8 +16,9 @@ import (
 // webhookReceiver receives the webhooks of a platform. A wrong signature or a wrong order
 // of deliveries fails the test.
 type webhookReceiver struct {
-	t   testing.TB
-	url string
+	t       testing.TB
+	url     string
+	pathEnd string // of its platform, so that no other is taken for it
 
 	mu          sync.Mutex
 	changed     chan struct{} // closed and replaced with each delivery
@@ -63,7 +64,10 @@ func (p *tenant) startReceiverNoWait() *webhookReceiver {
 	if err := verifier.AddSecret(p.webhookSecret); err != nil {
 		p.t.Fatal(err)
 	}
-	server, err := apiclient.Listen("/hooks", verifier, h.handle)
+	if p.endpointFor == nil {
+		h.pathEnd = "/" + uuidOf(p.platformID)
+	}
+	server, err := apiclient.Listen("/hooks"+h.pathEnd, verifier, h.handle)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -79,8 +83,12 @@ func (p *tenant) startReceiverNoWait() *webhookReceiver {
 // handle checks one delivery, records it, and returns what to respond with.
 func (h *webhookReceiver) handle(received apiclient.Delivery) (status int, body string) {
 	request := received.Request
+	path, ofPlatform := strings.CutSuffix(request.URL.Path, h.pathEnd)
+	if !ofPlatform {
+		return http.StatusNotFound, "" // its test has ended, and the kernel has given its port to this one
+	}
 	d := delivery{apiResponse: apiResponse{t: h.t, request: "webhook", body: received.Body}, receivedAt: received.ReceivedAt,
-		header: request.Header, path: request.URL.Path}
+		header: request.Header, path: path}
 	d.id, d.event, d.transactionID = d.text("webhookId"), d.text("event"), d.text("transaction.id")
 	if received.Err != nil {
 		h.t.Errorf("webhook %s %s: %v", d.event, d.id, received.Err)

@@ -19,7 +19,7 @@ func TestWebhook_TestEventOnEndpointChange(t *testing.T) {
 	t.Parallel()
 	// Another URL gets one TEST event, setting the same again sends none, and a rejected one
 	// is not repeated.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	hooks := h.startReceiver()
 	tests := func() (n int) {
 		hooks.mu.Lock()
@@ -55,7 +55,7 @@ func TestWebhook_EndpointChangeTakesEffectAtOnce(t *testing.T) {
 	t.Parallel()
 	// After the response to a change of the endpoint, everything is sent to the new one, its
 	// TEST event first.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	hooks := h.startReceiver()
 	for _, path := range []string{"/second", "", "/third"} {
 		endpoint := ""
@@ -79,7 +79,7 @@ func TestWebhook_RetriesKeepOrder(t *testing.T) {
 	// An event that is not accepted is sent again, byte for byte, until it is; later events of
 	// its transaction wait, other transactions do not. 409 means that it was received before,
 	// and accepts it.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	hooks := h.startReceiver()
 	quote, other := h.createQuote(""), h.createQuote("")
 	hooks.awaitOutgoingEvent(quote.text("transactionId"), "PENDING")
@@ -180,7 +180,7 @@ func TestWebhook_Redelivery(t *testing.T) {
 	t.Parallel()
 	// Delivered events can be sent again, one or all of a time range, with the same ids;
 	// deliveries are listed with filters, and each platform sees its own.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	hooks := h.startReceiver()
 	quote := h.createQuote("")
 	transaction := quote.text("transactionId")
@@ -328,7 +328,7 @@ func TestWebhook_PublishedKeys(t *testing.T) {
 func TestWebhook_EventsBeforeEndpointCanBeRedelivered(t *testing.T) {
 	t.Parallel()
 	// Without an endpoint payments continue, and their events can be sent once there is one.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	quote := h.createQuote("")
 	h.payQuote(quote, 0).wantStatus(200)
 	eventually(t, "completion", func() bool {

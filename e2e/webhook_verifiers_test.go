@@ -10,7 +10,7 @@ func TestWebhook_LibrariesFromNPMVerify(t *testing.T) {
 	for _, library := range []string{"standardwebhooks", "svix"} {
 		t.Run(library, func(t *testing.T) {
 			t.Parallel()
-			h := newTestEnv(t)
+			h := newSharedEnv(t)
 			startEndpoint := func(secret apiResponse) string {
 				return startNodeServer(t, []string{"WEBHOOK_SECRET=" + secret.text("secret")}, "endpoint.mjs", library)
 			}

@@ -52,29 +52,46 @@ type Schema struct {
 // NewWithSchema is like New with another schema.
 func NewWithSchema(t testing.TB, schema Schema) string {
 	t.Helper()
-	server, err := sharedServer()
-	if err != nil {
-		t.Fatalf("no Postgres for tests: %v", err)
-	}
-	template, err := server.template(t.Context(), schema)
+	database, drop, err := create(t.Context(), schema)
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := "causeway_test_" + strings.ToLower(rand.Text())
-	if err := server.copyDatabase(t.Context(), template, name); err != nil {
-		t.Fatal(err)
-	}
-	database := server.urlOf(testRole, name)
 	t.Logf("test database: %s", database)
 	t.Cleanup(func() {
 		if t.Failed() {
 			return
 		}
-		if err := server.exec(context.Background(), `DROP DATABASE "`+name+`" WITH (FORCE)`); err != nil {
-			t.Errorf("drop the test database: %v", err)
+		if err := drop(); err != nil {
+			t.Error(err)
 		}
 	})
 	return database
+}
+
+// Create is New for a database that several tests share: the caller drops it.
+func Create(ctx context.Context) (database string, drop func() error, err error) {
+	return create(ctx, Schema{Hash: migrations.Hash(), Up: migrations.Up})
+}
+
+func create(ctx context.Context, schema Schema) (database string, drop func() error, err error) {
+	server, err := sharedServer()
+	if err != nil {
+		return "", nil, fmt.Errorf("no Postgres for tests: %w", err)
+	}
+	template, err := server.template(ctx, schema)
+	if err != nil {
+		return "", nil, err
+	}
+	name := "causeway_test_" + strings.ToLower(rand.Text())
+	if err := server.copyDatabase(ctx, template, name); err != nil {
+		return "", nil, err
+	}
+	return server.urlOf(testRole, name), func() error {
+		if err := server.exec(context.Background(), `DROP DATABASE "`+name+`" WITH (FORCE)`); err != nil {
+			return fmt.Errorf("drop the test database: %w", err)
+		}
+		return nil
+	}, nil
 }
 
 // ServerURL returns the URL of the shared server as a superuser.
