@@ -116,7 +116,7 @@ func TestWalletOwnership_LimitsOfPayments(t *testing.T) {
 	// no strong customer authentication.
 	h := newSharedEnv(t)
 	if text, errors, status := runCommand(t, []string{"DATABASE_URL=" + h.databaseURL, "CAUSEWAY_MASTER_KEY=" + masterKey}, "platform", "set",
-		"--no-sca-payments", "--actor", "ana"); status != 0 {
+		"--platform", h.platformID, "--no-sca-payments", "--actor", "ana"); status != 0 {
 		t.Fatalf("%s%s", text, errors)
 	}
 	create := func(region string) string {
