@@ -48,9 +48,8 @@ const (
 // clusterVariables are set by Kubernetes for a service that is called causeway.
 var clusterVariables = regexp.MustCompile(`^CAUSEWAY_(SERVICE_|PORT(_|$))`)
 
-// checkEnvironment returns an error for each variable whose name is almost that of a setting:
-// ignored, it would leave the setting at its default.
-func checkEnvironment(model *kong.Application, environment []string) error {
+// knownVariables returns the environment variables of settings.
+func knownVariables(model *kong.Application) []string {
 	known := []string{"CAUSEWAY_POSTGRES_BIN"}
 	_ = kong.Visit(model, func(node kong.Visitable, next kong.Next) error {
 		if flag, ok := node.(*kong.Flag); ok {
@@ -63,12 +62,26 @@ func checkEnvironment(model *kong.Application, environment []string) error {
 		}
 		return next(nil)
 	})
-	var errs []error
+	return known
+}
+
+// otherVariables returns the names of those that begin like a setting and are none.
+func otherVariables(known, environment []string) (names []string) {
 	for _, variable := range environment {
 		name, _, _ := strings.Cut(variable, "=")
-		if !strings.HasPrefix(name, environmentPrefix) || slices.Contains(known, name) || clusterVariables.MatchString(name) {
-			continue
+		if strings.HasPrefix(name, environmentPrefix) && !slices.Contains(known, name) && !clusterVariables.MatchString(name) {
+			names = append(names, name)
 		}
+	}
+	return names
+}
+
+// checkEnvironment returns an error for each variable whose name is almost that of a setting:
+// ignored, it would leave the setting at its default.
+func checkEnvironment(model *kong.Application, environment []string) error {
+	known := knownVariables(model)
+	var errs []error
+	for _, name := range otherVariables(known, environment) {
 		for _, setting := range known {
 			if editDistance(name, setting) <= maxTypos {
 				errs = append(errs, fmt.Errorf("the environment variable %s is not a setting; did you mean %s?", name, setting))

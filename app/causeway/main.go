@@ -6,12 +6,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"reflect"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -123,9 +125,11 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 }
 
 func runIn(ctx context.Context, env *cli.Env, args []string) int {
-	var root commands
 	out, errOut := env.Out, env.ErrOut
-	parser, err := newParser(&root, out, errOut)
+	parser, err := newParser(declarations(args), out, errOut)
+	if err == nil && len(otherVariables(knownVariables(parser.Model), os.Environ())) > 0 {
+		parser, err = newParser(new(commands), out, errOut) // they may be settings of another command
+	}
 	if err != nil {
 		fmt.Fprintln(errOut, "causeway:", err)
 		return 2
@@ -200,7 +204,21 @@ func parseErrorHint(err *kong.ParseError) string {
 	return hint.String() + "Try causeway " + command + "--help.\n"
 }
 
-func newParser(root *commands, out, errOut io.Writer) (*kong.Kong, error) {
+// declarations returns the commands that the parser has to know. Reading all of them takes a third of a short command's time, so that it
+// is only the one that the arguments begin with, if they do and it does not look at the others.
+func declarations(args []string) any {
+	all := reflect.TypeFor[commands]()
+	for field := range all.Fields() {
+		name := cmp.Or(field.Tag.Get("name"), strings.ToLower(field.Name))
+		if _, isCommand := field.Tag.Lookup("cmd"); isCommand && len(args) > 0 && args[0] == name && name != "complete" {
+			version, _ := all.FieldByName("ShowVersion")
+			return reflect.New(reflect.StructOf([]reflect.StructField{version, field})).Interface()
+		}
+	}
+	return new(commands)
+}
+
+func newParser(root any, out, errOut io.Writer) (*kong.Kong, error) {
 	parser, err := kong.New(root,
 		kong.Name("causeway"),
 		kong.Description("Moves money across currencies and rails.\nStart with: causeway dev"),
