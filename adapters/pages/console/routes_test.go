@@ -148,11 +148,14 @@ func TestRoutes_EveryRole(t *testing.T) {
 	// with a form that they made by hand; of a platform that is not theirs they are not told that it exists. Nothing is read
 	// or recorded for them.
 	for _, role := range person.Roles {
-		for _, r := range newSite(t).routes {
+		// They refuse everything, so that one of each is enough.
+		foreign := newSite(t).fill().as(person.Grant{Role: role, Platform: foreignPlatform})
+		unknown := newSite(t).fill().as(person.Grant{Role: role, Platform: foreignPlatform})
+		for _, r := range foreign.routes {
 			if anyone[r.String()] || inAnySession[r.String()] {
 				continue
 			}
-			right, onPlatform := newSite(t).rightOf(r)
+			right, onPlatform := foreign.rightOf(r)
 			refuse := func(what string, s *site, got response, status int) {
 				t.Helper()
 				if got.StatusCode != status || len(s.calls.log)+len(s.people.recorded) > 0 {
@@ -174,8 +177,6 @@ func TestRoutes_EveryRole(t *testing.T) {
 			if !onPlatform {
 				continue
 			}
-			foreign := newSite(t).fill().as(person.Grant{Role: role, Platform: foreignPlatform})
-			unknown := newSite(t).fill().as(person.Grant{Role: role, Platform: foreignPlatform})
 			got, other := foreign.visit(r, ownPlatform), unknown.visit(r, numbered(ownPlatform, 99))
 			refuse("of another platform", foreign, got, http.StatusNotFound)
 			if got.body != other.body {

@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"fmt"
 	"maps"
@@ -10,6 +11,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -127,18 +129,40 @@ func newSiteAt(t *testing.T, origin string) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mux := http.NewServeMux()
+	handlers := map[string]http.Handler{}
 	pages.Register(func(method, pattern string, h http.Handler) {
 		exact := pattern
 		if strings.HasSuffix(exact, "/") { // which would match all paths below it
 			exact += "{$}"
 		}
-		mux.Handle(method+" "+exact, h)
+		handlers[method+" "+exact] = h
 		_, isLimited := h.(limitedPage)
 		s.routes = append(s.routes, route{method, pattern, isLimited})
 	}, func(h http.Handler) http.Handler { return limitedPage{h} })
-	s.handler, s.console = mux, pages
+	s.handler, s.console = serve(handlers), pages
 	return s
+}
+
+// paths find the pattern of a request. To make them takes longer than all else of a site, so that all sites, which have the same
+// patterns, share them.
+var paths struct {
+	sync.Once
+	http.ServeMux
+}
+
+// serve returns the handler of a site with a handler for each pattern.
+func serve(handlers map[string]http.Handler) http.Handler {
+	type key struct{}
+	paths.Do(func() {
+		for pattern := range handlers {
+			paths.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+				r.Context().Value(key{}).(map[string]http.Handler)[pattern].ServeHTTP(w, r)
+			})
+		}
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		paths.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), key{}, handlers)))
+	})
 }
 
 // limitedPage is a page behind the rate limit of signing in.
@@ -286,6 +310,6 @@ func (s *site) exists(method, path string) bool {
 	if !strings.HasPrefix(path, "/console") {
 		return false
 	}
-	_, pattern := s.handler.(*http.ServeMux).Handler(httptest.NewRequest(method, path, nil))
+	_, pattern := paths.Handler(httptest.NewRequest(method, path, nil))
 	return pattern != ""
 }
