@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/sirupsen/logrus"
+	"github.com/tyler-smith/go-bip39"
 
 	"causeway/adapters/ids"
 	"causeway/adapters/pgembed/pgtest"
@@ -36,7 +37,8 @@ import (
 
 var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 
-const testWords = "legal winner thank year wave sausage worth useful legal winner thank yellow"
+// testSeed is that of some words, from which it follows slowly.
+var testSeed = hex.EncodeToString(bip39.NewSeed("legal winner thank year wave sausage worth useful legal winner thank yellow", ""))
 
 // env is a devnet with a token, a database and a platform.
 type env struct {
@@ -133,7 +135,7 @@ func (e *env) connection() rail.Connection {
 }
 
 func (e *env) secrets() portstest.Secrets {
-	return portstest.Secrets{"env:NODE": e.proxy.url, "env:SEED": testWords}
+	return portstest.Secrets{"env:NODE": e.proxy.url, "env:SEED": testSeed}
 }
 
 // open opens the connection, as another process would.
@@ -192,7 +194,7 @@ func (e *env) rail() *recorded { return e.open(e.db.Pool()) }
 
 // wallet returns the address of the wallet that pays.
 func (e *env) wallet() string {
-	key, err := localkeys.New(portstest.Secrets{"s": testWords}, "s").AccountKey(e.t.Context(),
+	key, err := localkeys.New(portstest.Secrets{"s": testSeed}, "s").AccountKey(e.t.Context(),
 		[]uint32{44 | ports.ChainHardened, 60 | ports.ChainHardened, e.account | ports.ChainHardened, 0, 0})
 	if err != nil {
 		e.t.Fatal(err)

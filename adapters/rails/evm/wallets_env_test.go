@@ -34,6 +34,8 @@ type walletEnv struct {
 	custody  *local.Custody
 	keys     *keyStore
 	evidence sync.Map // of payments
+	// addresses are those of wallets, which follow slowly from their keys.
+	addresses sync.Map
 	// alter changes what the key of a wallet has signed; nil for nothing.
 	alter func(*wallet.SignedTransfer)
 }
@@ -51,7 +53,14 @@ func newWalletEnvIn(t testing.TB, contract string) *walletEnv {
 
 // Address implements ports.TransferKeys.
 func (e *walletEnv) Address(ctx context.Context, w ports.WalletID) (ethereum.Address, error) {
-	return e.custody.Address(ctx, w)
+	if known, ok := e.addresses.Load(w); ok {
+		return known.(ethereum.Address), nil
+	}
+	a, err := e.custody.Address(ctx, w)
+	if err == nil {
+		e.addresses.Store(w, a)
+	}
+	return a, err
 }
 
 // SignTransfer implements ports.TransferKeys.

@@ -85,7 +85,7 @@ func TestWallets_PaymentMovesOnceAfterACrashAtAnyStep(t *testing.T) {
 					}
 					pays := o.pays(first, 10, 36_000)
 					c := &crash{call: call, after: after}
-					fault := func([]string) (bool, bool) { return c.at() }
+					fault := c.node
 					e.proxy.fault.Store(&fault)
 					crashed := e.open(crashingPool{e.db.Pool(), c.at})
 					for range 3 {

@@ -104,6 +104,7 @@ func Start(t testing.TB, folder string) *Chain {
 	})
 	d := &Chain{t: t, folder: folder, URL: n.url}
 	d.Call("hardhat_reset")
+	d.Call("hardhat_setLoggingEnabled", false)
 	// A chain that is reset begins at the time at which its node started.
 	genesis, _ := d.Call("eth_getBlockByNumber", "0x0", false).(map[string]any)
 	began, err := strconv.ParseInt(fmt.Sprint(genesis["timestamp"]), 0, 64)
