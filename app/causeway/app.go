@@ -73,8 +73,7 @@ import (
 	"causeway/ports"
 )
 
-// maxBatchDelay is the longest a request waits for others to be committed with it. It waits
-// only under load.
+// maxBatchDelay is the longest a request waits for others to be committed with it, if several were lately in flight.
 const maxBatchDelay = 2 * time.Millisecond
 
 // maxDocumentChecks is how many files are checked at the same time. A check takes processor time from

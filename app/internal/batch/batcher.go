@@ -4,9 +4,9 @@
 //
 // The rules: a command that is rejected fails alone; a batch that fails as a whole is run again in
 // halves; no caller gets its result before the commit; a command that arrives while nothing runs
-// starts at once; a command whose caller has gone is not run; a queue that is full refuses
-// commands; a batch has a deadline; and the commands of a platform never wait for, or fail with,
-// those of another.
+// starts at once, unless several were lately run together: then it waits for as many, but not for long;
+// a command whose caller has gone is not run; a queue that is full refuses commands; a batch has a
+// deadline; and the commands of a platform never wait for, or fail with, those of another.
 package batch
 
 import (
@@ -60,8 +60,8 @@ type Options struct {
 	MaxConcurrency int
 	// MaxWaiting is the maximum number of commands of one platform that wait; 2048 if zero.
 	MaxWaiting int
-	// MaxDelay is how long to wait for further commands if some arrived while the last batch
-	// ran. A single command is never delayed.
+	// MaxDelay is how long a batch waits until it has as many commands as were lately in flight together. A
+	// command is not delayed if those before it were alone.
 	MaxDelay time.Duration
 	// Timeout is the deadline of a batch, including the runs of its halves; 15 seconds if zero.
 	Timeout time.Duration
@@ -80,7 +80,7 @@ type Batcher[C, R any] struct {
 	Options
 
 	mu      sync.Mutex
-	queues  map[ident.Platform]*queue[C, R] // those with commands that wait or run
+	queues  map[ident.Platform]*queue[C, R] // those with commands that wait or run, or whose last batch had several
 	waiting int                             // commands in all queues
 }
 
@@ -88,6 +88,10 @@ type Batcher[C, R any] struct {
 type queue[C, R any] struct {
 	waiting []*call[C, R]
 	running int // goroutines that run its batches
+	// expected is how many commands the next batch waits for: those of the last one, whose callers probably come again, and
+	// those that arrived while it ran. If fewer come, it falls by half.
+	expected int
+	complete chan struct{} // so many wait
 }
 
 type call[C, R any] struct {
@@ -153,7 +157,7 @@ func (b *Batcher[C, R]) enqueue(platform ident.Platform, own *call[C, R]) error 
 	defer b.mu.Unlock()
 	q := b.queues[platform]
 	if q == nil {
-		q = &queue[C, R]{}
+		q = &queue[C, R]{expected: 1, complete: make(chan struct{}, 1)}
 		b.queues[platform] = q
 	}
 	if len(q.waiting) >= b.MaxWaiting {
@@ -165,6 +169,12 @@ func (b *Batcher[C, R]) enqueue(platform ident.Platform, own *call[C, R]) error 
 	}
 	q.waiting = append(q.waiting, own)
 	b.countWaiting(1)
+	if len(q.waiting) == q.expected {
+		select {
+		case q.complete <- struct{}{}:
+		default:
+		}
+	}
 	if q.running < b.MaxConcurrency {
 		q.running++
 		go b.runQueue(platform, q)
@@ -198,14 +208,18 @@ func (b *Batcher[C, R]) countWaiting(change int) {
 
 // runQueue runs batches of one platform until none of its commands wait.
 func (b *Batcher[C, R]) runQueue(platform ident.Platform, q *queue[C, R]) {
-	for first := true; ; first = false {
-		if !first && b.MaxDelay > 0 && !b.readyToRun(q) {
-			time.Sleep(b.MaxDelay)
+	for ran := 0; ; {
+		if b.MaxDelay > 0 && !b.isComplete(q, ran) {
+			select {
+			case <-q.complete:
+			case <-time.After(b.MaxDelay):
+			}
 		}
 		calls := b.take(platform, q)
 		if len(calls) == 0 {
 			return
 		}
+		ran = len(calls)
 		if b.Observer != nil {
 			b.Observer.Started(b.Kind, len(calls), time.Since(calls[0].arrivedAt))
 		}
@@ -221,10 +235,19 @@ func (b *Batcher[C, R]) runQueue(platform ident.Platform, q *queue[C, R]) {
 	}
 }
 
-func (b *Batcher[C, R]) readyToRun(q *queue[C, R]) bool {
+// isComplete reports whether the next batch need not wait for further commands. ran is how many the last one of this
+// goroutine had.
+func (b *Batcher[C, R]) isComplete(q *queue[C, R], ran int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return len(q.waiting) == 0 || len(q.waiting) >= b.MaxSize
+	if ran > 0 && len(q.waiting) > 0 {
+		q.expected = min(b.MaxSize, max(q.expected, ran+len(q.waiting)))
+	}
+	select {
+	case <-q.complete: // it was about the last batch
+	default:
+	}
+	return len(q.waiting) == 0 || len(q.waiting) >= q.expected
 }
 
 // take removes the commands of the next batch from the queue. If there are none, the goroutine of
@@ -234,10 +257,13 @@ func (b *Batcher[C, R]) take(platform ident.Platform, q *queue[C, R]) []*call[C,
 	defer b.mu.Unlock()
 	n := min(len(q.waiting), b.MaxSize)
 	if n == 0 {
-		if q.running--; q.running == 0 {
+		if q.running--; q.running == 0 && q.expected == 1 {
 			delete(b.queues, platform)
 		}
 		return nil
+	}
+	if b.MaxDelay > 0 {
+		q.expected = max(n, (q.expected+n)/2)
 	}
 	calls := slices.Clone(q.waiting[:n])
 	q.waiting = slices.Delete(q.waiting, 0, n)

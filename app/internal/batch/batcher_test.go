@@ -62,6 +62,53 @@ func TestBatcher_ConcurrentCommandsShareBatch(t *testing.T) {
 	}
 }
 
+func TestBatcher_BatchWaitsForAsManyAsBefore(t *testing.T) {
+	t.Parallel()
+	// Commands of clients that send the next one after the result of the last are soon run together, although they do not
+	// arrive at once: the batch starts with the last of them. When one client goes on alone, it soon waits for nobody.
+	synctest.Test(t, func(t *testing.T) {
+		const clients, rounds, took, apart, delay = 8, 10, 5 * time.Millisecond, 100 * time.Microsecond, 2 * time.Millisecond
+		var sizes []int
+		var starts []time.Time
+		batcher := batch.New(batch.Options{MaxDelay: delay}, func(_ context.Context, in []int) ([]batch.Result[int], error) {
+			sizes, starts = append(sizes, len(in)), append(starts, time.Now())
+			time.Sleep(took)
+			return echo(in)
+		})
+		do := func(command int) {
+			if _, err := batcher.Do(t.Context(), here, command); err != nil {
+				t.Error(err)
+			}
+		}
+		var callers sync.WaitGroup
+		for i := range clients {
+			callers.Go(func() {
+				for range rounds {
+					time.Sleep(time.Duration(i) * apart)
+					do(i)
+				}
+			})
+		}
+		callers.Wait()
+
+		if want := append(append([]int{1}, slices.Repeat([]int{clients}, rounds-1)...), clients-1); !slices.Equal(sizes, want) {
+			t.Errorf("batches of %v, want %v", sizes, want)
+		}
+		if got, want := starts[rounds-1].Sub(starts[rounds-2]), took+(clients-1)*apart; got != want {
+			t.Errorf("a batch started %s after the one before, want %s", got, want)
+		}
+		var waited []time.Duration
+		for range 5 {
+			sent := time.Now()
+			do(0)
+			waited = append(waited, time.Since(sent)-took)
+		}
+		if want := []time.Duration{delay, delay, delay, 0, 0}; !slices.Equal(waited, want) {
+			t.Errorf("one client alone waited %s, want %s", waited, want)
+		}
+	})
+}
+
 func TestBatcher_FailedBatchIsSplitInHalves(t *testing.T) {
 	t.Parallel()
 	// A command that makes its batch fail does not make the others fail: the batch is run again in
