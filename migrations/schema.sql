@@ -1973,6 +1973,7 @@ CREATE INDEX ledger_postings_by_memo ON ONLY ledger_postings USING btree (platfo
 CREATE INDEX ledger_postings_by_rare_kind ON ONLY ledger_postings USING btree (platform_id, kind, seq) WHERE (kind <> ALL (ARRAY['jit_received'::text, 'converted'::text, 'delivered'::text, 'deposit'::text, 'transfer_in'::text, 'transfer_out'::text]));
 CREATE INDEX ledger_postings_by_reverses ON ONLY ledger_postings USING btree (platform_id, reverses, id) WHERE (reverses IS NOT NULL);
 CREATE INDEX ledger_postings_by_transaction ON ONLY ledger_postings USING btree (platform_id, transaction_id, seq) WHERE (transaction_id IS NOT NULL);
+CREATE TRIGGER add_waiting AFTER INSERT ON ledger_postings FOR EACH ROW WHEN ((new.kind = ANY (ARRAY['unmatched_received'::text, 'refund_failed'::text]))) EXECUTE FUNCTION add_unmatched_waiting();
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger_postings FOR EACH STATEMENT EXECUTE FUNCTION reject_change('Post a reversal instead.');
 ALTER TABLE ledger_postings ENABLE ROW LEVEL SECURITY;
 CREATE POLICY platform_isolation ON ledger_postings USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
@@ -4395,6 +4396,7 @@ ALTER TABLE ONLY unmatched_assignments
     ADD CONSTRAINT unmatched_assignment_once PRIMARY KEY (platform_id, posting_id);
 CREATE INDEX unmatched_assignments_by_transaction ON unmatched_assignments USING btree (platform_id, transaction_id) WHERE (transaction_id IS NOT NULL);
 CREATE TRIGGER ledger_evidence AFTER INSERT ON unmatched_assignments REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION ledger_queue_evidence('assignment', 'posting_id');
+CREATE TRIGGER remove_waiting AFTER INSERT ON unmatched_assignments FOR EACH ROW EXECUTE FUNCTION remove_unmatched_waiting();
 CREATE POLICY platform_isolation ON unmatched_assignments USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
 ALTER TABLE unmatched_assignments ENABLE ROW LEVEL SECURITY;
 GRANT SELECT,INSERT ON TABLE unmatched_assignments TO causeway_service;
@@ -4412,6 +4414,20 @@ ALTER TABLE ONLY unmatched_funds
 CREATE POLICY platform_isolation ON unmatched_funds USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
 ALTER TABLE unmatched_funds ENABLE ROW LEVEL SECURITY;
 GRANT SELECT,INSERT ON TABLE unmatched_funds TO causeway_service;
+
+CREATE TABLE unmatched_waiting (
+    platform_id uuid NOT NULL,
+    seq bigint NOT NULL,
+    posting_id uuid NOT NULL,
+    recorded_at timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY unmatched_waiting
+    ADD CONSTRAINT unmatched_waiting_pkey PRIMARY KEY (platform_id, seq);
+ALTER TABLE ONLY unmatched_waiting
+    ADD CONSTRAINT unmatched_waiting_platform_id_fkey FOREIGN KEY (platform_id) REFERENCES platforms(id);
+CREATE POLICY platform_isolation ON unmatched_waiting USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
+ALTER TABLE unmatched_waiting ENABLE ROW LEVEL SECURITY;
+GRANT SELECT,INSERT,DELETE ON TABLE unmatched_waiting TO causeway_service;
 
 CREATE TABLE vasp_directories (
     imported_at timestamp with time zone NOT NULL,
@@ -4847,6 +4863,15 @@ BEGIN
 END
 $$;
 REVOKE ALL ON FUNCTION add_transaction_statuses() FROM PUBLIC;
+
+CREATE FUNCTION add_unmatched_waiting() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+BEGIN
+    INSERT INTO unmatched_waiting (platform_id, seq, posting_id, recorded_at) VALUES (NEW.platform_id, NEW.seq, NEW.id, NEW.recorded_at);
+    RETURN NULL;
+END $$;
 
 CREATE FUNCTION all_platforms_visible() RETURNS boolean
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -5865,6 +5890,16 @@ BEGIN
         USING ERRCODE = 'restrict_violation', HINT = coalesce(TG_ARGV[0], '');
 END
 $$;
+
+CREATE FUNCTION remove_unmatched_waiting() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+BEGIN
+    DELETE FROM unmatched_waiting WHERE platform_id = NEW.platform_id
+        AND seq = (SELECT x.seq FROM ledger_posting_ids x WHERE x.platform_id = NEW.platform_id AND x.id = NEW.posting_id);
+    RETURN NULL;
+END $$;
 
 CREATE FUNCTION require_payment_authorization() RETURNS trigger
     LANGUAGE plpgsql

@@ -324,7 +324,11 @@ func checkListPlans(t *testing.T, db *DB, trace *tracedStatements) {
 			return err
 		},
 		"unmatched funds that wait": func() error {
-			_, _, err := db.CountUnmatched(ctx, p, 50)
+			_, err := db.CountUnmatched(ctx, p, 50)
+			return err
+		},
+		"list of unmatched funds that wait": func() error {
+			_, err := db.Unmatched(ctx, p, ports.UnmatchedFilter{Limit: 100, Assigned: new(bool)})
 			return err
 		},
 		"transactions of an agent":           transactions(ports.TransactionFilter{Agent: a}),

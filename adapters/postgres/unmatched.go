@@ -130,22 +130,20 @@ func (u *Unit) AssignUnmatched(_ context.Context, of transaction.Unmatched, a tr
 	return nil
 }
 
-// countUnmatched uses ledger_postings_by_rare_kind for each kind, and the primary key of unmatched_assignments.
-var countUnmatched = `
-	SELECT count(*) FILTER (WHERE NOT EXISTS (SELECT FROM unmatched_assignments w WHERE w.platform_id = $1 AND w.posting_id = p.id)), count(*)
-	FROM (` + newestOfKind("unmatched_received") + " UNION ALL " + newestOfKind("refund_failed") + `) p`
+// isUnassigned is the condition of postings p that nobody has assigned.
+const isUnassigned = "NOT EXISTS (SELECT FROM unmatched_assignments w WHERE w.platform_id = p.platform_id AND w.posting_id = p.id)"
 
-func newestOfKind(kind string) string {
-	return `(SELECT p.id FROM ledger_postings p WHERE p.platform_id = $1 AND p.kind = '` + kind + `' AND ` + ledgerdb.RareKindsCondition + `
-		ORDER BY p.seq DESC LIMIT $2)`
-}
+// countUnmatched uses the primary keys.
+const countUnmatched = `
+	SELECT count(*) FROM (SELECT FROM (SELECT platform_id, posting_id AS id FROM unmatched_waiting WHERE platform_id = $1) p
+		WHERE ` + isUnassigned + ` LIMIT $2) AS waiting`
 
 // CountUnmatched implements accounting.Store.
-func (db *DB) CountUnmatched(ctx context.Context, p ident.Platform, among int) (waiting, all int, err error) {
-	if err := db.readPool.QueryRow(ctx, countUnmatched, p, among).Scan(&waiting, &all); err != nil {
-		return 0, 0, storage.ReadError(err)
+func (db *DB) CountUnmatched(ctx context.Context, p ident.Platform, atMost int) (n int, err error) {
+	if err := db.readPool.QueryRow(ctx, countUnmatched, p, atMost).Scan(&n); err != nil {
+		return 0, storage.ReadError(err)
 	}
-	return waiting, all, nil
+	return n, nil
 }
 
 // conditions collects the conditions of a list, with arguments numbered from $1.
@@ -162,11 +160,11 @@ func (c *conditions) add(clause string, arg any) {
 
 func (c *conditions) where() string { return " WHERE " + strings.Join(c.clauses, " AND ") }
 
-// Unmatched lists the postings of the two kinds, newest first or oldest first.
+// Unmatched lists the postings of the two kinds, newest first or oldest first. Those that nobody has assigned are read from
+// unmatched_waiting, the others by ledger_postings_by_rare_kind.
 func (db *DB) Unmatched(ctx context.Context, p ident.Platform, f ports.UnmatchedFilter) (page ports.UnmatchedPage, err error) {
-	filter := &conditions{}
+	filter, from := &conditions{}, "ledger_postings p"
 	filter.add("p.platform_id = ?", p)
-	filter.clauses = append(filter.clauses, "p.kind IN ('unmatched_received', 'refund_failed')", ledgerdb.RareKindsCondition)
 	order, compare := "DESC", "<"
 	if f.Ascending {
 		order, compare = "ASC", ">"
@@ -184,16 +182,21 @@ func (db *DB) Unmatched(ctx context.Context, p ident.Platform, f ports.Unmatched
 		}
 		filter.add("p.seq "+compare+" ?", seq)
 	}
-	if f.Assigned != nil {
-		exists := "EXISTS (SELECT FROM unmatched_assignments w WHERE w.platform_id = p.platform_id AND w.posting_id = p.id)"
-		if !*f.Assigned {
-			exists = "NOT " + exists
-		}
-		filter.clauses = append(filter.clauses, exists)
+	switch {
+	case f.Assigned == nil:
+		filter.clauses = append(filter.clauses, "p.kind IN ('unmatched_received', 'refund_failed')", ledgerdb.RareKindsCondition)
+	case *f.Assigned:
+		filter.clauses = append(filter.clauses, "p.kind IN ('unmatched_received', 'refund_failed')", ledgerdb.RareKindsCondition,
+			"NOT "+isUnassigned)
+	default:
+		from = "(SELECT platform_id, seq, posting_id AS id, recorded_at FROM unmatched_waiting) p"
+		filter.clauses = append(filter.clauses, isUnassigned)
 	}
 	rows, err := db.readPool.Query(
-		ctx, fmt.Sprintf(`SELECT %s FROM (SELECT p.* FROM ledger_postings p %s ORDER BY p.seq %s LIMIT %d) p %s ORDER BY p.seq %s`,
-			unmatchedColumns, filter.where(), order, f.Limit+1, unmatchedTables, order), filter.args...)
+		ctx, fmt.Sprintf(`
+			SELECT %s FROM (SELECT p.platform_id, p.seq, p.recorded_at FROM %s %s ORDER BY p.seq %s LIMIT %d) found
+			JOIN ledger_postings p USING (platform_id, seq, recorded_at) %s ORDER BY p.seq %[4]s`,
+			unmatchedColumns, from, filter.where(), order, f.Limit+1, unmatchedTables), filter.args...)
 	if err != nil {
 		return page, storage.ReadError(err)
 	}

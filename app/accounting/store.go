@@ -63,9 +63,8 @@ type Store interface {
 	// Unmatched returns a page of the funds that are or were in funding/unmatched: those of
 	// receipts, and those of transactions whose refund failed.
 	Unmatched(ctx context.Context, p ident.Platform, f ports.UnmatchedFilter) (ports.UnmatchedPage, error)
-	// CountUnmatched returns how many of the newest postings to funding/unmatched, among of each kind at most, have no assignment, and how
-	// many these postings are.
-	CountUnmatched(ctx context.Context, p ident.Platform, among int) (waiting, all int, err error)
+	// CountUnmatched returns how many of these funds nobody has assigned, at most atMost.
+	CountUnmatched(ctx context.Context, p ident.Platform, atMost int) (int, error)
 	// UnmatchedOf returns the unmatched funds of a receipt as Tx.LockUnmatched does, without a lock.
 	UnmatchedOf(ctx context.Context, p ident.Platform, receipt ident.Receipt) (transaction.Unmatched, bool, error)
 	// AssignmentOf returns the unmatched funds that were assigned to a transaction, or

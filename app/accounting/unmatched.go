@@ -2,7 +2,6 @@ package accounting
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -63,18 +62,9 @@ func (s *Service) Unmatched(ctx context.Context, p ident.Platform, filter ports.
 	return s.Store.Unmatched(ctx, p, filter)
 }
 
-// CountUnmatched counts the payments and refunds of the unmatched funds that nobody has assigned, among the newest ones, and reports
-// whether there may be more. It never reads all that there ever were: whether older ones wait is seen from the balance.
-func (s *Service) CountUnmatched(ctx context.Context, p ident.Platform, among int) (n int, more bool, err error) {
-	n, all, err := s.Store.CountUnmatched(ctx, p, among)
-	if err != nil || all < among {
-		return n, false, err
-	}
-	if n > 0 {
-		return n, true, nil
-	}
-	accounts, err := s.Ledger.AccountsAtCutoff(ctx, p, ledger.FundingUnmatched, "", ports.Cutoff{})
-	return 0, slices.ContainsFunc(accounts, func(a ports.LedgerAccount) bool { return a.Balance.Sign() != 0 }), err
+// CountUnmatched counts the payments and refunds of the unmatched funds that nobody has assigned, at most atMost.
+func (s *Service) CountUnmatched(ctx context.Context, p ident.Platform, atMost int) (int, error) {
+	return s.Store.CountUnmatched(ctx, p, atMost)
 }
 
 // UnmatchedDetails are unmatched funds with what has become of sending them back: what rails have said, and when they were paid, with the

@@ -449,9 +449,8 @@ func (f *fakeCustomers) ListInternal(ctx context.Context, p ident.Platform, owne
 type fakeAccounting struct {
 	*calls
 	timeline accounting.Timeline
-	// waitingFunds are the unmatched funds that wait, and moreFunds says that there may be more.
+	// waitingFunds are how many unmatched funds wait.
 	waitingFunds int
-	moreFunds    bool
 	balance      accounting.TrialBalance
 	query        accounting.TrialBalanceQuery
 	entries      ports.AccountEntryPage

@@ -266,20 +266,9 @@ func (c *Console) addRefund(r *request, data *paymentPage) error {
 	return nil
 }
 
-// countedFunds is among how many of the newest payments and refunds of the unmatched funds those are counted that wait.
-const countedFunds = 500
-
 // waitingFunds is money that nobody has assigned.
 func (c *Console) waitingFunds(r *request, base string) ([]waiting, error) {
-	n, more, err := c.Accounting.CountUnmatched(r.Context(), r.platform.ID, countedFunds)
-	atLeast := more && n <= maxCounted
-	if atLeast {
-		n = max(n, 1)
-	}
-	all := newWaiting(n, "payment or refund is unmatched", "payments or refunds are unmatched", base+"/unmatched", "Their money rests until "+
-		"somebody assigns it.")
-	if atLeast {
-		all[0].Count, all[0].n = itoa(n)+" or more", maxCounted+1
-	}
-	return all, err
+	n, err := c.Accounting.CountUnmatched(r.Context(), r.platform.ID, maxCounted+1)
+	return newWaiting(n, "payment or refund is unmatched", "payments or refunds are unmatched", base+"/unmatched", "Their money rests until "+
+		"somebody assigns it."), err
 }

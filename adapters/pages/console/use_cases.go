@@ -85,7 +85,7 @@ type Accounting interface {
 	Posting(ctx context.Context, p ident.Platform, id uuid.UUID) (accounting.Posting, error)
 	Account(ctx context.Context, p ident.Platform, path string, currency money.Currency, at ports.Cutoff) ([]accounting.LedgerAccount, error)
 	Unmatched(ctx context.Context, p ident.Platform, f ports.UnmatchedFilter) (ports.UnmatchedPage, error)
-	CountUnmatched(ctx context.Context, p ident.Platform, among int) (n int, more bool, err error)
+	CountUnmatched(ctx context.Context, p ident.Platform, atMost int) (int, error)
 	UnmatchedOf(ctx context.Context, p ident.Platform, receipt ident.Receipt) (accounting.UnmatchedDetails, error)
 	AssignUnmatched(ctx context.Context, p ident.Platform, by platform.Author, a accounting.AssignCommand,
 		request *ports.IdempotentRequest) (proposal.Outcome[transaction.Unmatched], error)
