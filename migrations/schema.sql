@@ -3557,6 +3557,20 @@ CREATE POLICY platform_isolation ON reconciliations USING (((platform_id = ( SEL
 ALTER TABLE reconciliations ENABLE ROW LEVEL SECURITY;
 GRANT SELECT,INSERT ON TABLE reconciliations TO causeway_service;
 
+CREATE TABLE refunds_sent_again (
+    platform_id uuid NOT NULL,
+    receipt_id uuid NOT NULL,
+    transaction_id uuid NOT NULL
+);
+ALTER TABLE ONLY refunds_sent_again
+    ADD CONSTRAINT refunds_sent_again_pkey PRIMARY KEY (platform_id, receipt_id);
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON refunds_sent_again FOR EACH STATEMENT EXECUTE FUNCTION reject_change();
+ALTER TABLE ONLY refunds_sent_again
+    ADD CONSTRAINT refunds_sent_again_platform_id_fkey FOREIGN KEY (platform_id) REFERENCES platforms(id);
+CREATE POLICY platform_isolation ON refunds_sent_again USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
+ALTER TABLE refunds_sent_again ENABLE ROW LEVEL SECURITY;
+GRANT SELECT,INSERT ON TABLE refunds_sent_again TO causeway_service;
+
 CREATE TABLE request_log (
     platform_id uuid NOT NULL,
     id uuid NOT NULL,
@@ -4166,6 +4180,7 @@ CREATE TABLE transactions (
     payer_authorization text,
     rail_selection text,
     in_review boolean,
+    refund_again text,
     CONSTRAINT transaction_received_positive CHECK ((received_minor > 0)),
     CONSTRAINT transaction_sent_positive CHECK ((sent_minor > 0)),
     CONSTRAINT transaction_usage_of_agent CHECK ((((usage_day IS NULL) = (usage_given_back IS NULL)) AND ((usage_day IS NULL) OR (agent_id IS NOT NULL))))

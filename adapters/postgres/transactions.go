@@ -49,7 +49,7 @@ var transactions = schema.New("transactions", keyOfPlatform, func(t *transaction
 		{Name: "received_currency", Field: &t.Pricing.Received.Currency}, {Name: "received_minor", Field: &t.Pricing.Received.Minor},
 		{Name: "funded_currency", Field: &t.Funded.Currency}, {Name: "funded_minor", Field: &t.Funded.Minor},
 		{Name: "refund_reason", Field: &refund.Reason}, {Name: "refund_at", Field: &refund.InitiatedAt},
-		{Name: "refund_settled_at", Field: &refund.SettledAt},
+		{Name: "refund_settled_at", Field: &refund.SettledAt}, {Name: "refund_again", Field: schema.Optional(&refund.Again)},
 		{Name: "created_at", Field: &t.CreatedAt}, {Name: "updated_at", Field: &t.UpdatedAt}, {Name: "settled_at", Field: &t.SettledAt},
 		{Name: "expected_settlement_at", Field: &t.ExpectedSettlementAt}, {Name: "traceparent", Field: schema.Optional(&t.Trace)},
 		{Name: "receipt_confirmed_at", Field: &t.ReceiptConfirmedAt}, {Name: "payer_authorization", Field: schema.Optional(&t.Authorization)},
@@ -90,7 +90,7 @@ var (
 	insertTransactions = transactions.InsertAll("ON CONFLICT (platform_id, id) DO NOTHING")
 
 	changingColumns = []string{"status", "refund_status", "stage", "failure_reason", "funded_currency", "funded_minor",
-		"refund_reason", "refund_at", "refund_settled_at", "updated_at", "settled_at", "source_rail", "source_account", "destination_account",
+		"refund_reason", "refund_at", "refund_settled_at", "refund_again", "updated_at", "settled_at", "source_rail", "source_account", "destination_account",
 		"receipt_id", "usage_day", "usage_given_back", "limit_day", "limit_scopes", "expected_settlement_at", "traceparent",
 		"payer_authorization", "in_review"}
 

@@ -130,6 +130,19 @@ func (u *Unit) AssignUnmatched(_ context.Context, of transaction.Unmatched, a tr
 	return nil
 }
 
+// SaveRefundAgain implements accounting.Tx.
+func (u *Unit) SaveRefundAgain(_ context.Context, of ports.TransactionKey, receipt ident.Receipt) error {
+	u.queueExec(`INSERT INTO refunds_sent_again (platform_id, receipt_id, transaction_id) VALUES ($1, $2, $3)`, of.Platform, receipt, of.ID)
+	return nil
+}
+
+// RefundSentAs implements payments.Tx. It uses the primary key.
+func (u *Unit) RefundSentAs(ctx context.Context, p ident.Platform, receipt ident.Receipt) (id ident.Transaction, err error) {
+	err = u.query(ctx, `SELECT transaction_id FROM refunds_sent_again WHERE platform_id = $1 AND receipt_id = $2`, []any{p, receipt},
+		func(rows pgx.Rows) error { return rows.Scan(&id) })
+	return id, err
+}
+
 // isUnassigned is the condition of postings p that nobody has assigned.
 const isUnassigned = "NOT EXISTS (SELECT FROM unmatched_assignments w WHERE w.platform_id = p.platform_id AND w.posting_id = p.id)"
 

@@ -79,8 +79,8 @@ func payerHas(ctx context.Context, tx Tx, p ident.Platform, a AssignCommand) (bo
 }
 
 // returnToPayer posts the refund that is owed to the payer, and enqueues sending it. A failed refund is sent as the receipt that had paid
-// for the transaction.
-func returnToPayer(w *uow.Work, u transaction.Unmatched, a AssignCommand, payerHasIt bool) error {
+// for the transaction, whose refund is pending again.
+func returnToPayer(ctx context.Context, tx Tx, w *uow.Work, u transaction.Unmatched, a AssignCommand, payerHasIt bool) error {
 	posting, err := u.SendBack(transaction.BeforeSendBack{PayerHasIt: payerHasIt, SaidPaid: a.sendBack.saidPaid}, a.Note, w.Now)
 	if err != nil {
 		return err
@@ -90,5 +90,18 @@ func returnToPayer(w *uow.Work, u transaction.Unmatched, a AssignCommand, payerH
 	}
 	w.Post(posting)
 	w.Enqueue(u.Receipt.Platform, transaction.StepSendBack, u.SentBack().UUID())
-	return nil
+	if u.RefundOf.IsZero() {
+		return nil
+	}
+	key := ports.TransactionKey{Platform: u.Receipt.Platform, ID: u.RefundOf}
+	t, err := lockTransaction(ctx, tx, key)
+	if err != nil {
+		return err
+	}
+	d, err := t.RefundAgain(transaction.RefundPending, w.Now)
+	if err != nil {
+		return err
+	}
+	w.Update(d)
+	return tx.SaveRefundAgain(ctx, key, u.SentBack())
 }

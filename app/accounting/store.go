@@ -123,6 +123,8 @@ type Tx interface {
 	IsReceiptReversed(ctx context.Context, p ident.Platform, receipt ident.Receipt) (bool, error)
 	// AssignUnmatched stores an assignment, or returns CONFLICT if the funds have one.
 	AssignUnmatched(ctx context.Context, u transaction.Unmatched, a transaction.Assignment) error
+	// SaveRefundAgain stores that a receipt is sent back for the refund of a transaction, which failed.
+	SaveRefundAgain(ctx context.Context, of ports.TransactionKey, receipt ident.Receipt) error
 	RecurringStore
 	SaveRecurringAdjustment(ctx context.Context, v recurring.Version) error
 	// SaveRecurringRun stores that a month is posted, which it is once. Call LockPeriods first.

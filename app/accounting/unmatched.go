@@ -196,7 +196,7 @@ func (s *Service) assignInTx(ctx context.Context, tx Tx, w *uow.Work, c foureyes
 	case !a.Account.IsZero():
 		assignment.Transaction, err = depositToAccount(ctx, tx, w, u, a)
 	default:
-		err = returnToPayer(w, u, a, payerHasIt)
+		err = returnToPayer(ctx, tx, w, u, a, payerHasIt)
 	}
 	if err != nil {
 		return u, err
@@ -208,13 +208,9 @@ func (s *Service) assignInTx(ctx context.Context, tx Tx, w *uow.Work, c foureyes
 // fundTransaction executes a pending quote that the payment funds exactly, and that may be sent: the limits count it.
 func (s *Service) fundTransaction(ctx context.Context, tx Tx, w *uow.Work, u transaction.Unmatched, a AssignCommand) error {
 	key := ports.TransactionKey{Platform: u.Receipt.Platform, ID: a.Transaction}
-	locked, err := tx.LockTransactions(ctx, []ports.TransactionKey{key})
+	t, err := lockTransaction(ctx, tx, key)
 	if err != nil {
 		return err
-	}
-	t, found := locked[key]
-	if !found {
-		return fault.New(fault.TransactionNotFound, "No transaction has the id %s.", a.Transaction)
 	}
 	parties, err := tx.TransactionParties(ctx, key)
 	if err != nil {
@@ -239,6 +235,15 @@ func (s *Service) fundTransaction(ctx context.Context, tx Tx, w *uow.Work, u tra
 	limits.Count(d.Transaction)
 	w.Update(d)
 	return limits.Write(ctx, tx)
+}
+
+func lockTransaction(ctx context.Context, tx Tx, key ports.TransactionKey) (transaction.Transaction, error) {
+	locked, err := tx.LockTransactions(ctx, []ports.TransactionKey{key})
+	t, found := locked[key]
+	if err == nil && !found {
+		err = fault.New(fault.TransactionNotFound, "No transaction has the id %s.", key.ID)
+	}
+	return t, err
 }
 
 // depositToAccount credits the payment to an account and returns the transaction that it creates.

@@ -391,12 +391,32 @@ func TestAssignUnmatched_FailedRefundSentAgain(t *testing.T) {
 			}
 			env.waitForBalances(t, settled)
 			env.checkLedger(t)
+			outcome := "COMPLETED"
+			if refuses {
+				outcome = "FAILED"
+			}
+			timeline, err := env.accounting.Timeline(t.Context(), env.Admin.Platform, q.Transaction)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var shown []string
+			for _, e := range timeline.Events {
+				if e.Type == accounting.TimelineWebhookEvent {
+					if _, status, isRefund := strings.Cut(e.Delivery.Name, ".REFUND_"); isRefund {
+						shown = append(shown, status)
+					}
+				}
+			}
+			if want := "PENDING FAILED PENDING " + outcome; strings.Join(shown, " ") != want {
+				t.Errorf("webhooks of the refund %s, want %s", shown, want)
+			}
 			mutex.Lock()
 			defer mutex.Unlock()
 			if last := refunds[len(refunds)-1]; len(refunds) != 2 || last.ID != failed.Receipt.UUID() || last.Amount != failed.Funded {
 				t.Errorf("sent %+v", refunds)
 			}
-			if got := env.WaitForState(q.Transaction, "FAILED (refund FAILED)"); got.Refund.Reference != failed.Refund.Reference {
+			if got := env.WaitForState(q.Transaction, "FAILED (refund FAILED)"); got.Refund.Reference != failed.Refund.Reference ||
+				string(got.RefundStatus()) != outcome || got.Refund.SettledAt.IsZero() != refuses {
 				t.Errorf("%+v", got.Refund)
 			}
 			if got, err := env.accounting.UnmatchedOf(t.Context(), env.Admin.Platform, u.Receipt.ID); err != nil ||

@@ -123,7 +123,7 @@ func PaymentRow(t transaction.Transaction) []string {
 	if t.Customer.IsZero() {
 		of = t.Platform.String()
 	}
-	return []string{t.ID.String(), instant(t.CreatedAt), string(t.Type), string(t.State.Status), string(t.State.Refund), sent,
+	return []string{t.ID.String(), instant(t.CreatedAt), string(t.Type), string(t.State.Status), string(t.RefundStatus()), sent,
 		sentCurrency, major(t.Pricing.Received), string(t.Pricing.Received.Currency), fees, csvcell.Escape(t.Reference),
 		of, csvcell.Escape(t.PlatformCustomerID), string(t.State.Reason), instant(t.SettledAt)}
 }

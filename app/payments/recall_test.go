@@ -385,6 +385,32 @@ func TestRecall_OfARefundThatFailedIsShownAsSentBack(t *testing.T) {
 		posting.Kind != ledger.KindRefundPaid {
 		t.Errorf("%+v, %v", posting, err)
 	}
+	if got := e.Transaction(e.quoted.Transaction); got.RefundStatus() != transaction.RefundCompleted {
+		t.Errorf("the payment shows %+v", got.Refund)
+	}
+}
+
+func TestRecall_OfARefundThatFailedTwice(t *testing.T) {
+	t.Parallel()
+	// The payer's bank takes back money that could not be sent back twice: the payment shows that its payer has it.
+	e := newRecallEnv(t)
+	refused := ports.Outcome{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed, Code: "AC04"}
+	e.pay("in-1", 40_00)
+	e.settle(refused)
+	if err := e.sendRefundAgain(); err != nil {
+		t.Fatal(err)
+	}
+	e.settle(refused)
+	if got := e.Transaction(e.quoted.Transaction); got.Refund.Again != transaction.RefundUnpaid {
+		t.Fatalf("after the second refusal: %+v", got.Refund)
+	}
+
+	e.recall("in-1")
+
+	if got := e.Transaction(e.quoted.Transaction); got.RefundStatus() != transaction.RefundCompleted {
+		t.Errorf("the payment shows %+v", got.Refund)
+	}
+	e.checkLedger(t)
 }
 
 func (e *recallEnv) finance() *accounting.Service {
@@ -447,6 +473,9 @@ func TestRecall_OfARefundThatIsSentAgain(t *testing.T) {
 
 			if _, owes := e.owed(); (len(e.adapter.left) == 1) != tt.leaves || owes {
 				t.Errorf("%v left, owed %t", e.adapter.left, owes)
+			}
+			if got := e.Transaction(e.quoted.Transaction); got.RefundStatus() != transaction.RefundCompleted || got.Refund.SettledAt.IsZero() {
+				t.Errorf("its payer has the money, and the refund is %+v", got.Refund)
 			}
 			want := before
 			maps.Copy(want, tt.want)

@@ -32,7 +32,9 @@ func (s *Service) ReverseReceipt(ctx context.Context, v transaction.ReceiptRever
 		work := uow.NewWork(v.RecordedAt, s.IDs, 0)
 		switch isUnmatched = isUnmatched && u.RefundOf.IsZero(); {
 		case isUnmatched && u.Assignment == nil:
-			err = reverseUnmatched(ctx, tx, work, v, u)
+			if err = reverseUnmatched(ctx, tx, work, v, u); err == nil {
+				err = refundedAgain(ctx, tx, work, v.Receipt, transaction.RefundCompleted)
+			}
 		default:
 			keys := []ports.TransactionKey{{Platform: v.Receipt.Platform, ID: v.Receipt.DepositID()}}
 			if isUnmatched && !u.Assignment.Transaction.IsZero() {
@@ -112,7 +114,14 @@ func (s *Service) reverseUsed(ctx context.Context, tx Tx, w *uow.Work, v transac
 				return uow.ErrChanged
 			}
 			if u.Assignment == nil {
-				return reverseUnmatched(ctx, tx, w, v, u)
+				if err := reverseUnmatched(ctx, tx, w, v, u); err != nil {
+					return err
+				}
+				d, err := t.RefundAgain(transaction.RefundCompleted, w.Now) // its payer has the money
+				if err == nil {
+					w.Update(d)
+				}
+				return err
 			}
 			if u.Assignment.IsSentBack() { // as the receipt itself, which nobody has then
 				delete(locked, transactionKey(t))
@@ -138,7 +147,7 @@ func (s *Service) reverseUsed(ctx context.Context, tx Tx, w *uow.Work, v transac
 		}
 		if stopped {
 			w.Post(v.OfSendBack())
-			return nil
+			return refundedAgain(ctx, tx, w, r, transaction.RefundCompleted)
 		}
 	}
 	w.Post(v.Lost())

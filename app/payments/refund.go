@@ -290,6 +290,9 @@ func (w work) settleSendBack(b sentBack) {
 	switch o.Verdict {
 	case ports.Done:
 		w.Post(r.SentBack(b.to, w.Now))
+		w.decideAtWrite(func(ctx context.Context, tx Tx) error {
+			return refundedAgain(ctx, tx, w.Work, r, transaction.RefundCompleted)
+		})
 	case ports.TakenBack: // recorded with the reversal
 	case ports.Refused, ports.Returned: // the platform has the money again, unless it was taken back meanwhile
 		w.decideAtWrite(func(ctx context.Context, tx Tx) error { return w.sendBackFailed(ctx, tx, r) })
@@ -310,12 +313,33 @@ func (w work) sendBackFailed(ctx context.Context, tx Tx, r transaction.Receipt) 
 	}
 	if !reversed {
 		w.PostUnmatched(r, r.SendBackFailed(w.Now))
-		return nil
+		return refundedAgain(ctx, tx, w.Work, r, transaction.RefundUnpaid)
+	}
+	if err := refundedAgain(ctx, tx, w.Work, r, transaction.RefundCompleted); err != nil {
+		return err
 	}
 	key := ports.RailPaymentKey{Platform: r.Platform, ID: r.ID.UUID(), Kind: rail.SendBack}
 	locked, err := tx.LockRailPayments(ctx, []ports.RailPaymentKey{key})
 	if err == nil && locked[key].State != rail.Cancelled {
 		w.Post(r.LossRecovered(w.Now))
+	}
+	return err
+}
+
+// refundedAgain records what has become of the failed refund of a transaction, if a receipt is sent back for it.
+func refundedAgain(ctx context.Context, tx Tx, w *uow.Work, r transaction.Receipt, to transaction.RefundStatus) error {
+	id, err := tx.RefundSentAs(ctx, r.Platform, r.ID)
+	if err != nil || id.IsZero() {
+		return err
+	}
+	key := ports.TransactionKey{Platform: r.Platform, ID: id}
+	locked, err := tx.LockTransactions(ctx, []ports.TransactionKey{key})
+	if err != nil {
+		return err
+	}
+	d, err := locked[key].RefundAgain(to, w.Now)
+	if err == nil {
+		w.Update(d)
 	}
 	return err
 }

@@ -158,6 +158,8 @@ type Tx interface {
 	SaveReceiptReversal(ctx context.Context, r transaction.ReceiptReversal) (isNew bool, err error)
 	// IsReceiptReversed reports whether a receipt was taken back. LockUnmatched makes that wait which takes it back.
 	IsReceiptReversed(ctx context.Context, p ident.Platform, receipt ident.Receipt) (bool, error)
+	// RefundSentAs returns the transaction for whose failed refund a receipt is sent back; zero if for none.
+	RefundSentAs(ctx context.Context, p ident.Platform, receipt ident.Receipt) (ident.Transaction, error)
 	// ReplaceFundingInstructions stores instructions of accounts that have others.
 	ReplaceFundingInstructions(ctx context.Context, accounts []account.Internal) ([]ident.InternalAccount, error)
 	// CountWalletPayments returns how many payments of people of whom nothing is known, begun since a time, wait for a customer.

@@ -270,7 +270,9 @@ func (t Transaction) checkTimes(e Evidence) error {
 	}
 	var refundedAt, refundSettledAt time.Time
 	if t.Refund != nil {
-		refundedAt, refundSettledAt = t.Refund.InitiatedAt, t.Refund.SettledAt
+		if refundedAt = t.Refund.InitiatedAt; !t.isRefundedAgain() {
+			refundSettledAt = t.Refund.SettledAt
+		}
 	}
 	settles := []ledger.Kind{ledger.KindDelivered, ledger.KindWalletCredit}
 	switch flow := t.Flow(); {
@@ -309,11 +311,17 @@ func (t Transaction) checkFirstAndLast(first, last Posted) error {
 	case t.CreatedAt.After(first.latest()):
 		return fmt.Errorf("it was created at %s, and its posting %s recorded at %s", formatTime(t.CreatedAt), first.ID,
 			formatTime(first.Recorded))
-	case t.State.IsFinal() && t.State != (State{Status: Expired}) && !last.isDated(t.UpdatedAt), t.UpdatedAt.Before(last.earliest()):
+	case t.State.IsFinal() && t.State != (State{Status: Expired}) && !t.isRefundedAgain() && !last.isDated(t.UpdatedAt),
+		t.UpdatedAt.Before(last.earliest()):
 		return fmt.Errorf("it changed last at %s, and its last posting %s was effective at %s and recorded at %s", formatTime(t.UpdatedAt),
 			last.ID, formatTime(last.Effective), formatTime(last.Recorded))
 	}
 	return nil
+}
+
+// isRefundedAgain reports whether the refund failed and was sent again. That has postings of its receipt, and none of the transaction.
+func (t Transaction) isRefundedAgain() bool {
+	return t.State.Refund == RefundUnpaid && t.Refund.Again != NoRefund
 }
 
 // isAt reports whether the posting was made for a time, which may have been in a month that was closed.

@@ -289,8 +289,7 @@ func (t Transaction) Return(now time.Time) (Decision, error) {
 	return t.reverseAndRefund(Return, PayoutReturned, RefundFailed, now)
 }
 
-// transition moves the transaction to its next state. UpdatedAt increases by at least a millisecond,
-// so that its events can be sorted by time.
+// transition moves the transaction to its next state.
 func (t Transaction) transition(event Event, reason FailureReason, now time.Time) (Transaction, error) {
 	if err := t.checkAuthorized(event); err != nil {
 		return t, err
@@ -300,11 +299,16 @@ func (t Transaction) transition(event Event, reason FailureReason, now time.Time
 		return t, err
 	}
 	t.setState(state)
+	t.touch(now)
+	return t, nil
+}
+
+// touch increases UpdatedAt by at least a millisecond, so that events of the transaction can be sorted by time.
+func (t *Transaction) touch(now time.Time) {
 	if earliest := t.UpdatedAt.Add(time.Millisecond); now.Before(earliest) {
 		now = earliest
 	}
 	t.UpdatedAt = now
-	return t, nil
 }
 
 // setState moves the transaction to a state. A payment that fails counts no more towards limits.

@@ -737,3 +737,38 @@ func wantEvents(t *testing.T, got []string, want ...string) {
 		}
 	}
 }
+
+func TestRefundAgain(t *testing.T) {
+	t.Parallel()
+	// A failed refund that was sent again is shown as what becomes of that, with an event for each change; what has the same outcome again
+	// changes nothing, and what cannot be is refused. Its own state stays, because the postings are those of the receipt.
+	all := []transaction.RefundStatus{transaction.RefundPending, transaction.RefundCompleted, transaction.RefundUnpaid}
+	possible := map[string]bool{" PENDING": true, " COMPLETED": true, "PENDING COMPLETED": true, "PENDING FAILED": true, "FAILED COMPLETED": true}
+	for _, from := range append(all, transaction.NoRefund) {
+		for _, to := range all {
+			failed := onRamp()
+			failed.State = transaction.State{Status: transaction.Failed, Refund: transaction.RefundUnpaid, Stage: transaction.Received}
+			failed.UpdatedAt, failed.Refund = noon, &transaction.Refund{Again: from}
+
+			d, err := failed.RefundAgain(to, noon)
+
+			switch {
+			case from == to:
+				if err != nil || len(d.Events) > 0 || d.Transaction.UpdatedAt != noon {
+					t.Errorf("%s twice: %v, %+v", to, err, d.Events)
+				}
+			case possible[string(from+" "+to)]:
+				wantEvents(t, d.Events, "OUTGOING_PAYMENT.REFUND_"+string(to))
+				if got := d.Transaction; err != nil || got.RefundStatus() != to || got.State != failed.State || !got.UpdatedAt.After(noon) ||
+					got.Refund.SettledAt.IsZero() != (to != transaction.RefundCompleted) || failed.Refund.Again != from || len(d.Postings) > 0 {
+					t.Errorf("%q to %s: %v, %+v", from, to, err, got.Refund)
+				}
+			case !fault.Is(err, fault.Conflict):
+				t.Errorf("%q to %s: %v", from, to, err)
+			}
+		}
+	}
+	if _, err := onRamp().RefundAgain(transaction.RefundPending, noon); !fault.Is(err, fault.Conflict) {
+		t.Errorf("a payment without a refund: %v", err)
+	}
+}

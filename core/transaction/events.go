@@ -7,7 +7,11 @@ func (t Transaction) eventNames(from State) []string {
 		names = append(names, string(t.Type)+"_PAYMENT."+string(t.State.Status))
 	}
 	if t.State.Refund != from.Refund {
-		names = append(names, string(t.Type)+"_PAYMENT.REFUND_"+string(t.State.Refund))
+		names = append(names, t.refundEvent())
 	}
 	return names
+}
+
+func (t Transaction) refundEvent() string {
+	return string(t.Type) + "_PAYMENT.REFUND_" + string(t.RefundStatus())
 }

@@ -1,9 +1,11 @@
 package transaction
 
 import (
+	"slices"
 	"strings"
 	"time"
 
+	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/ledger"
@@ -61,6 +63,44 @@ func (t Transaction) RefundFailed(now time.Time) (Decision, error) {
 		return Decision{}, err
 	}
 	return Decision{Transaction: next, Postings: []ledger.Posting{next.refundFailed(now)}, Events: next.eventNames(t.State)}, nil
+}
+
+// RefundStatus returns what has become of the refund: of the one that a person has sent again, if the first one failed.
+func (t Transaction) RefundStatus() RefundStatus {
+	if t.Refund != nil && t.Refund.Again != NoRefund {
+		return t.Refund.Again
+	}
+	return t.State.Refund
+}
+
+// afterFailedRefund lists what can become of a refund that has failed. Its payer may also get the money because their bank takes it back.
+// The postings are those of the receipt that is sent back, so the state of the transaction stays as it is.
+var afterFailedRefund = map[RefundStatus][]RefundStatus{
+	NoRefund:      {RefundPending, RefundCompleted},
+	RefundPending: {RefundCompleted, RefundUnpaid},
+	RefundUnpaid:  {RefundCompleted},
+}
+
+// RefundAgain records what has become of a failed refund that was sent again. A repeated call changes nothing. Fault: CONFLICT.
+func (t Transaction) RefundAgain(to RefundStatus, now time.Time) (Decision, error) {
+	if t.State.Refund != RefundUnpaid {
+		return Decision{}, fault.New(fault.Conflict, "%s is %s, so its refund cannot be sent again", t.ID, t.State)
+	}
+	from := t.Refund.Again
+	if from == to {
+		return Decision{Transaction: t}, nil
+	}
+	if !slices.Contains(afterFailedRefund[from], to) {
+		return Decision{}, fault.New(fault.Conflict, "the refund of %s, sent again, is %s and cannot become %s", t.ID, from, to)
+	}
+	t.touch(now)
+	again := *t.Refund
+	again.Again = to
+	t.Refund = &again
+	if to == RefundCompleted {
+		t.settleRefund(t.UpdatedAt)
+	}
+	return Decision{Transaction: t, Events: []string{t.refundEvent()}}, nil
 }
 
 func (t *Transaction) openRefund(refundReason RefundReason, now time.Time) {

@@ -228,6 +228,8 @@ type Refund struct {
 	Reason      RefundReason
 	InitiatedAt time.Time
 	SettledAt   time.Time
+	// Again is what has become of it since it failed and a person has sent it again; empty if nobody has.
+	Again RefundStatus
 }
 
 // Rejection is the reason of a partner for which it rejected or returned a payment: its code, such as AC04 (ISO 20022) or R01

@@ -84,7 +84,7 @@ type refundBody struct {
 	Amount      currencyAmount `json:"amount" doc:"Refunded amount: everything that was received, including fees."`
 	InitiatedAt httpapi.Time   `json:"initiatedAt" doc:"Time the refund was initiated."`
 	SettledAt   *httpapi.Time  `json:"settledAt,omitempty" doc:"Time the payer received the refund."`
-	Status      string         `json:"status" enum:"PENDING,COMPLETED,FAILED" doc:"Status of the refund. FAILED: it could not be paid; the operator of the service resolves it."`
+	Status      string         `json:"status" enum:"PENDING,COMPLETED,FAILED" doc:"Status of the refund. FAILED: it could not be paid; the operator of the service resolves it. If it is sent again, it is PENDING once more, and then COMPLETED or FAILED."`
 	Reason      string         `json:"reason" enum:"TRANSACTION_FAILED,USER_CANCELLATION,TIMEOUT" doc:"Reason of the refund."`
 }
 
@@ -132,7 +132,7 @@ func newTransactionBody(t transaction.Transaction, webhook bool) transactionBody
 	if t.Refund != nil {
 		body.Refund = &refundBody{Reference: t.Refund.Reference, Amount: renderAmount(t.Refund.Amount),
 			InitiatedAt: httpapi.NewTime(t.Refund.InitiatedAt), SettledAt: optionalTime(t.Refund.SettledAt),
-			Status: string(t.State.Refund), Reason: string(t.Refund.Reason)}
+			Status: string(t.RefundStatus()), Reason: string(t.Refund.Reason)}
 	}
 	if t.Type == transaction.Incoming {
 		body.Reconciliation = &reconciliationInstructions{t.Reference, t.SourceHash}

@@ -345,7 +345,7 @@ func paymentFacts(t transaction.Transaction, base string, show func(string) stri
 	add("Partner's code", t.Rejection.Code, "")
 	add("Partner's words", show(t.Rejection.Text), "")
 	if t.Refund != nil {
-		add("Refund", fmt.Sprintf("%s, %s, %s", t.Refund.Amount, t.State.Refund, t.Refund.Reason), "")
+		add("Refund", fmt.Sprintf("%s, %s, %s", t.Refund.Amount, t.RefundStatus(), t.Refund.Reason), "")
 	}
 	add("Created", moment(t.CreatedAt), "")
 	add("Expected to settle", moment(t.ExpectedSettlementAt), "")

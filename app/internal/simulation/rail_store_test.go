@@ -32,13 +32,14 @@ type railTables struct {
 	connections   []ports.RailConnectionVersion
 	receivables   map[ident.Transaction]ports.ReceivableDetails
 	reversals     map[ident.Receipt]transaction.ReceiptReversal
+	sentAgain     map[ident.Receipt]ident.Transaction
 }
 
 func newRailTables() railTables {
 	return railTables{railPayments: map[ports.RailPaymentKey]rail.Payment{}, railAccounts: map[rail.AccountKey]rail.Account{},
 		railDecisions: map[uuid.UUID][]ports.RailDecision{},
 		pauses:        map[string]ports.RailPause{}, receivables: map[ident.Transaction]ports.ReceivableDetails{},
-		reversals: map[ident.Receipt]transaction.ReceiptReversal{}}
+		reversals: map[ident.Receipt]transaction.ReceiptReversal{}, sentAgain: map[ident.Receipt]ident.Transaction{}}
 }
 
 func railKey(p rail.Payment) ports.RailPaymentKey {
@@ -157,6 +158,15 @@ func (u *tx) SaveReceiptReversal(_ context.Context, v transaction.ReceiptReversa
 func (u *tx) IsReceiptReversed(_ context.Context, _ ident.Platform, id ident.Receipt) (bool, error) {
 	_, known := u.reversals[id]
 	return known, nil
+}
+
+func (u *tx) SaveRefundAgain(_ context.Context, of ports.TransactionKey, receipt ident.Receipt) error {
+	put(u.memory, u.sentAgain, receipt, of.ID)
+	return nil
+}
+
+func (u *tx) RefundSentAs(_ context.Context, _ ident.Platform, receipt ident.Receipt) (ident.Transaction, error) {
+	return u.sentAgain[receipt], nil
 }
 
 func (u *tx) LockReceivableOf(_ context.Context, _ ident.Platform, id ident.Transaction) (ports.ReceivableDetails, bool, error) {

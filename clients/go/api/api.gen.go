@@ -22988,14 +22988,14 @@ type Refund struct {
 	// SettledAt Time the payer received the refund.
 	SettledAt *time.Time `json:"settledAt,omitempty"`
 
-	// Status Status of the refund. FAILED: it could not be paid; the operator of the service resolves it.
+	// Status Status of the refund. FAILED: it could not be paid; the operator of the service resolves it. If it is sent again, it is PENDING once more, and then COMPLETED or FAILED.
 	Status RefundStatus `json:"status"`
 }
 
 // RefundReason Reason of the refund.
 type RefundReason string
 
-// RefundStatus Status of the refund. FAILED: it could not be paid; the operator of the service resolves it.
+// RefundStatus Status of the refund. FAILED: it could not be paid; the operator of the service resolves it. If it is sent again, it is PENDING once more, and then COMPLETED or FAILED.
 type RefundStatus string
 
 // RejectPaymentRequest defines model for RejectPaymentRequest.
