@@ -86,8 +86,8 @@ type PostingFilter struct {
 	Transaction ident.Transaction
 	// Customer selects the postings of the customer's transactions.
 	Customer ident.Customer
-	// Memo is compared exactly.
-	Memo     string
+	// Memos are compared exactly: a posting has one of them.
+	Memos    []string
 	By       TimeKind
 	Interval period.Interval
 	// After is the number of the last posting of the previous page.

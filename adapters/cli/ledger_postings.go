@@ -35,7 +35,10 @@ func (l ledgerPostingsCommand) Run(ctx context.Context, env *Env) error {
 
 func (l ledgerPostingsCommand) filter() (ports.PostingFilter, error) {
 	interval, err := parseInterval(l.From, l.To)
-	filter := ports.PostingFilter{Kind: ledger.Kind(l.Kind), Memo: l.Memo, By: l.timeKind(), Interval: interval, Ascending: true}
+	filter := ports.PostingFilter{Kind: ledger.Kind(l.Kind), By: l.timeKind(), Interval: interval, Ascending: true}
+	if l.Memo != "" {
+		filter.Memos = []string{l.Memo}
+	}
 	if l.Kind != "" && !slices.Contains(ledger.Kinds(), filter.Kind) {
 		err = errors.Join(err, fmt.Errorf("--kind: %q is no kind of posting; see Finance in the documentation", l.Kind))
 	}

@@ -186,9 +186,7 @@ func (s *Service) addPostings(ctx context.Context, timeline *Timeline) error {
 	t := timeline.Transaction
 	filters := []ports.PostingFilter{{Transaction: t.ID}}
 	if t.Reference != "" {
-		for _, memo := range transaction.SurplusMemos(t.Reference) {
-			filters = append(filters, ports.PostingFilter{Memo: memo})
-		}
+		filters = append(filters, ports.PostingFilter{Memos: transaction.SurplusMemos(t.Reference)})
 	}
 	for _, filter := range filters {
 		filter.Platform, filter.Ascending, filter.Limit = t.Platform, true, maxEventsPerType

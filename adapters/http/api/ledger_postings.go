@@ -87,10 +87,12 @@ type postingParams struct {
 
 func (p postingParams) filter(call httpapi.Call) (ports.PostingFilter, error) {
 	after, err := parseNumberCursor(postingCursor, p.Cursor)
-	return ports.PostingFilter{Platform: call.Principal.Platform, Kind: ledger.Kind(p.Kind), Transaction: p.TransactionID.Value,
-			Customer: p.CustomerID.Value, Memo: p.Memo, By: p.kind(), Interval: p.interval(), After: after, Limit: p.Limit,
-			Ascending: p.Ascending()},
-		err
+	filter := ports.PostingFilter{Platform: call.Principal.Platform, Kind: ledger.Kind(p.Kind), Transaction: p.TransactionID.Value,
+		Customer: p.CustomerID.Value, By: p.kind(), Interval: p.interval(), After: after, Limit: p.Limit, Ascending: p.Ascending()}
+	if p.Memo != "" {
+		filter.Memos = []string{p.Memo}
+	}
+	return filter, err
 }
 
 func registerLedgerPostings(a *httpapi.API, service Accounting) {

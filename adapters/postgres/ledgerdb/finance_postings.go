@@ -179,18 +179,18 @@ func buildPostingQuery(f ports.PostingFilter, s searchRange) (string, []any) {
 		order = "ASC"
 	}
 	condition := strings.Join(where, " AND ")
-	if f.Memo == "" {
+	if len(f.Memos) == 0 {
 		query := fmt.Sprintf("SELECT p.* FROM %s WHERE %s ORDER BY p.seq %s LIMIT $4", from, condition, order)
 		return fmt.Sprintf(selectPostings, query, order), args
 	}
-	memo := addArg(f.Memo)
+	memos := addArg(f.Memos)
 	query := fmt.Sprintf(`SELECT * FROM (
-    SELECT p.* FROM %[1]s WHERE %[2]s AND p.memo = %[3]s AND (p.transaction_id IS NULL OR p.kind = 'unmatched_assigned')
+    SELECT p.* FROM %[1]s WHERE %[2]s AND p.memo = ANY(%[3]s) AND (p.transaction_id IS NULL OR p.kind = 'unmatched_assigned')
     UNION ALL
-    SELECT p.* FROM %[1]s WHERE %[2]s AND p.memo = %[3]s AND p.kind <> 'unmatched_assigned' AND p.transaction_id IN (
-        SELECT q.transaction_id FROM quotes q WHERE q.platform_id = $1 AND q.reference = %[3]s AND q.reference <> ''
-        UNION SELECT w.id FROM transactions w WHERE w.platform_id = $1 AND w.reference = %[3]s AND w.reference <> '')
-) p ORDER BY p.seq %[4]s LIMIT $4`, from, condition, memo, order)
+    SELECT p.* FROM %[1]s WHERE %[2]s AND p.memo = ANY(%[3]s) AND p.kind <> 'unmatched_assigned' AND p.transaction_id IN (
+        SELECT q.transaction_id FROM quotes q WHERE q.platform_id = $1 AND q.reference = ANY(%[3]s) AND q.reference <> ''
+        UNION SELECT w.id FROM transactions w WHERE w.platform_id = $1 AND w.reference = ANY(%[3]s) AND w.reference <> '')
+) p ORDER BY p.seq %[4]s LIMIT $4`, from, condition, memos, order)
 	return fmt.Sprintf(selectPostings, query, order), args
 }
 
@@ -216,5 +216,5 @@ func readPostings(ctx context.Context, q Querier, platform ident.Platform, state
 
 // isSelective reports whether a filter matches few postings in the whole ledger.
 func isSelective(f ports.PostingFilter) bool {
-	return !f.Transaction.IsZero() || !f.Customer.IsZero() || f.Memo != ""
+	return !f.Transaction.IsZero() || !f.Customer.IsZero() || len(f.Memos) > 0
 }
