@@ -27,3 +27,20 @@ type WebhookBacklog struct {
 	Failing      int64
 	FailingSince time.Time
 }
+
+// MaxSampled is among how many of the latest requests or attempts of each hour figures are made, so that a busy hour costs no more.
+const MaxSampled = 250
+
+// HourFigures are those of an hour of a platform.
+type HourFigures struct {
+	From time.Time
+	// Requests of the API failed with 4xx are Refused, and with 5xx Failed. Attempts to send the webhooks of the hour that were answered
+	// with another status than 2xx are Refused, and those without an answer Failed.
+	Requests, Attempts Figures
+}
+
+// Figures count what happened among at most MaxSampled, and P95 is within how long 95 % of them were over; zero for none.
+type Figures struct {
+	Done, Refused, Failed int64
+	P95                   time.Duration
+}

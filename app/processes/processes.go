@@ -24,6 +24,8 @@ type Store interface {
 	// Processes returns all records, those that were renewed last first.
 	Processes(ctx context.Context) ([]ports.Process, error)
 	WebhookBacklog(ctx context.Context, p ident.Platform) (ports.WebhookBacklog, error)
+	// HourFigures returns the figures of hours that begin at these times.
+	HourFigures(ctx context.Context, p ident.Platform, hours []time.Time) ([]ports.HourFigures, error)
 }
 
 // Service holds the use cases of one process.
@@ -38,6 +40,15 @@ func New(store Store, clock ports.Clock, ids ports.IDs, host, version string, ow
 	now := clock.Now()
 	return &Service{store, clock, ports.Process{ID: ids.New(now), Host: host, Version: version, OwnershipLimits: ownershipLimits,
 		StartedAt: now}}
+}
+
+// LastHours returns the figures of the last hours of a platform, the present one included, oldest first.
+func (s *Service) LastHours(ctx context.Context, p ident.Platform, n int) ([]ports.HourFigures, error) {
+	hours := make([]time.Time, n)
+	for i := range hours {
+		hours[i] = s.clock.Now().UTC().Truncate(time.Hour).Add(time.Duration(i-n+1) * time.Hour)
+	}
+	return s.HourFigures(ctx, p, hours)
 }
 
 // Renew records that the process runs.

@@ -66,6 +66,11 @@ func TestProcesses_SayWhetherTheyRun(t *testing.T) {
 		b != (ports.WebhookBacklog{}) {
 		t.Errorf("nothing waits: %+v, %v", b, err)
 	}
+	hours, err := one.LastHours(ports.ForPlatform(t.Context(), env.Platform.ID), env.Platform.ID, 24)
+	if err != nil || len(hours) != 24 || !hours[23].From.Equal(env.Clock.Now().Truncate(time.Hour)) ||
+		!hours[0].From.Equal(hours[23].From.Add(-23*time.Hour)) {
+		t.Errorf("the last hours: %+v, %v", hours, err)
+	}
 	platform := env.Platform.ID.UUID().String()
 	if err := env.Exec("INSERT INTO webhook_queue SELECT '"+platform+"', n, gen_random_uuid(), gen_random_uuid() FROM generate_series(1, 3) n",
 		"INSERT INTO webhook_backlog SELECT '"+platform+"', gen_random_uuid(), n, gen_random_uuid(), now(), now(), 1, 1 FROM generate_series(1, 2) n",

@@ -9,16 +9,26 @@ import (
 	"causeway/ports"
 )
 
-// chart is a chart of bars, one for each day, that the server draws.
+// chart is a chart of bars, one for each day or hour, that the server draws.
 type chart struct {
 	Width, Height int
 	IsHours       bool
-	Label         string
-	Bars          []bar
-	Days          []chartDay
+	// Name is what it counts, Heading stands above it, and Label describes it.
+	Name, Heading, Label string
+	Groups               [groupsOfChart]chartGroup
+	Bars                 []bar
+	Days                 []chartDay
+	// HasTimes: the table has how long it took, and Note says of which.
+	HasTimes bool
+	Note     string
 }
 
-// bar is a rectangle of a day for a group of statuses, whose name is its class.
+// chartGroup is a part of each bar, from its foot, whose class is its colour.
+type chartGroup struct{ Class, Name string }
+
+const groupsOfChart = 3
+
+// bar is a rectangle of a day for a group.
 type bar struct {
 	Class               string
 	X, Y, Width, Height int
@@ -28,19 +38,19 @@ type bar struct {
 type chartDay struct {
 	Day, Short string
 	X          int
-	Counts     [len(chartGroups)]string
+	Counts     [groupsOfChart]string
+	Time       string
 }
 
-// chartGroups are the groups of statuses of a bar, from its foot.
-var chartGroups = [...]struct {
-	Class, Name string
-	statuses    []transaction.Status
-}{{"done", "Completed", []transaction.Status{transaction.Completed}},
-	{"open", "Pending or processing", []transaction.Status{transaction.Pending, transaction.PendingAuthorization, transaction.Processing}},
-	{"lost", "Failed or expired", []transaction.Status{transaction.Failed, transaction.Expired}}}
+var (
+	paymentGroups = [groupsOfChart]chartGroup{{"done", "Completed"}, {"open", "Pending or processing"}, {"lost", "Failed or expired"}}
+	requestGroups = [groupsOfChart]chartGroup{{"done", "Answered"}, {"open", "Refused (4xx)"}, {"lost", "Failed (5xx)"}}
+	attemptGroups = [groupsOfChart]chartGroup{{"done", "Accepted"}, {"open", "Refused"}, {"lost", "No answer"}}
 
-// ChartGroups returns the names of the groups, for the legend.
-func (chart) ChartGroups() any { return chartGroups }
+	// groupedStatuses are the statuses of payments in each of their groups.
+	groupedStatuses = [groupsOfChart][]transaction.Status{{transaction.Completed},
+		{transaction.Pending, transaction.PendingAuthorization, transaction.Processing}, {transaction.Failed, transaction.Expired}}
+)
 
 const (
 	chartHeight = 120 // of the highest bar
@@ -53,38 +63,70 @@ const (
 func newChart(days []payments.TimeCount, isHours bool, in *time.Location) chart {
 	what, long, brief := "days", dayText, func(t time.Time) string { return t.Format("Jan 2") }
 	if isHours {
-		what, long, brief = "hours", moment, func(t time.Time) string { return t.In(in).Format("15:04") }
+		what, long, brief = "hours", moment, hourIn(in)
 	}
-	c := chart{IsHours: isHours, Width: dayWidth * len(days), Height: chartHeight + chartFoot}
-	counted, highest, sum := make([][len(chartGroups)]int64, len(days)), int64(1), int64(0)
+	c := chart{IsHours: isHours, Name: "payments", Heading: "Payments an hour", Groups: paymentGroups}
+	counted, sum := make([][groupsOfChart]int64, len(days)), int64(0)
 	for i, d := range days {
-		total := int64(0)
-		for g, group := range chartGroups {
-			for _, s := range group.statuses {
+		for g, statuses := range groupedStatuses {
+			for _, s := range statuses {
 				counted[i][g] += d.Counts[s]
+				sum += d.Counts[s]
 			}
-			total += counted[i][g]
 		}
-		highest, sum = max(highest, total), sum+total
+		c.Days = append(c.Days, chartDay{Day: long(d.From), Short: brief(d.From)})
 	}
-	for i, d := range days {
-		day := chartDay{Day: long(d.From), Short: brief(d.From), X: i*dayWidth + dayWidth/2}
+	c.Label = fmt.Sprintf("Payments of each of the last %d %s, %s in all; the table below has the numbers", len(days), what,
+		countText(sum))
+	return c.draw(counted)
+}
+
+// newFigures draws figures of hours, which are made among the latest of each.
+func newFigures(name string, groups [groupsOfChart]chartGroup, hours []ports.HourFigures, of func(ports.HourFigures) ports.Figures,
+	in *time.Location) chart {
+	c := chart{IsHours: true, Name: name, Heading: capital(name) + " an hour", Groups: groups, HasTimes: true}
+	counted := make([][groupsOfChart]int64, len(hours))
+	for i, h := range hours {
+		f := of(h)
+		counted[i] = [groupsOfChart]int64{f.Done, f.Refused, f.Failed}
+		day := chartDay{Day: moment(h.From), Short: hourIn(in)(h.From)}
+		if counted[i] != [groupsOfChart]int64{} {
+			day.Time = f.P95.Round(time.Millisecond).String()
+		}
+		c.Days = append(c.Days, day)
+	}
+	c.Label = fmt.Sprintf("%s of each of the last %d hours; the table below has the numbers", capital(name), len(hours))
+	c.Note = fmt.Sprintf("Of a busy hour, only the latest %d are counted.", ports.MaxSampled)
+	return c.draw(counted)
+}
+
+func hourIn(in *time.Location) func(time.Time) string {
+	return func(t time.Time) string { return t.In(in).Format("15:04") }
+}
+
+// draw adds the bars, and the counts of each day.
+func (c chart) draw(counted [][groupsOfChart]int64) chart {
+	c.Width, c.Height = dayWidth*len(counted), chartHeight+chartFoot
+	highest := int64(1)
+	for _, counts := range counted {
+		highest = max(highest, counts[0]+counts[1]+counts[2])
+	}
+	for i, counts := range counted {
+		day := &c.Days[i]
+		day.X = i*dayWidth + dayWidth/2
 		y := chartHeight
-		for g, group := range chartGroups {
-			day.Counts[g] = countText(counted[i][g])
-			height := int(counted[i][g] * chartHeight / highest)
-			if counted[i][g] > 0 {
+		for g, n := range counts {
+			day.Counts[g] = countText(n)
+			height := int(n * chartHeight / highest)
+			if n > 0 {
 				height = max(height, 1)
 			}
 			height = min(height, y)
 			if y -= height; height > 0 {
-				c.Bars = append(c.Bars, bar{group.Class, i*dayWidth + (dayWidth-barWidth)/2, y, barWidth, height})
+				c.Bars = append(c.Bars, bar{c.Groups[g].Class, i*dayWidth + (dayWidth-barWidth)/2, y, barWidth, height})
 			}
 		}
-		c.Days = append(c.Days, day)
 	}
-	c.Label = fmt.Sprintf("Payments of each of the last %d %s, %s in all; the table below has the numbers", len(days), what,
-		countText(sum))
 	return c
 }
 

@@ -15,9 +15,10 @@ import (
 type Operations interface {
 	Processes(ctx context.Context) ([]ports.Process, error)
 	WebhookBacklog(ctx context.Context, p ident.Platform) (ports.WebhookBacklog, error)
+	LastHours(ctx context.Context, p ident.Platform, n int) ([]ports.HourFigures, error)
 }
 
-// chartHours is the number of hours of the chart of a platform.
+// chartHours is the number of hours of the charts of a platform.
 const chartHours = 24
 
 // showState shows what a platform does now: its payments by the hour, and what waits.
@@ -28,8 +29,14 @@ func (c *Console) showState(r *request) error {
 	if err != nil {
 		return err
 	}
-	drawn := newChart(hours, true, r.zone().location)
-	v.Chart = &drawn
+	figures, err := c.Operations.LastHours(r.Context(), r.platform.ID, chartHours)
+	if err != nil {
+		return err
+	}
+	in := r.zone().location
+	v.Charts = []chart{newChart(hours, true, in),
+		newFigures("requests", requestGroups, figures, func(h ports.HourFigures) ports.Figures { return h.Requests }, in),
+		newFigures("attempts to send webhooks", attemptGroups, figures, func(h ports.HourFigures) ports.Figures { return h.Attempts }, in)}
 	backlog, err := c.Operations.WebhookBacklog(r.Context(), r.platform.ID)
 	if err != nil {
 		return err

@@ -250,6 +250,16 @@ func (f *fakeJobs) WebhookBacklog(ctx context.Context, p ident.Platform) (ports.
 	return ports.WebhookBacklog{Waiting: 7, WaitingSince: now.Add(-3 * time.Minute), Failing: ports.MaxTotal + 1}, f.read(ctx, p, "backlog")
 }
 
+func (f *fakeJobs) LastHours(ctx context.Context, p ident.Platform, n int) ([]ports.HourFigures, error) {
+	hours := make([]ports.HourFigures, n)
+	for i := range hours {
+		hours[i].From = now.Truncate(time.Hour).Add(time.Duration(i-n+1) * time.Hour)
+	}
+	hours[n-1].Requests = ports.Figures{Done: 90, Refused: 7, Failed: 3, P95: 41 * time.Millisecond}
+	hours[n-2].Attempts = ports.Figures{Done: 12, Failed: 2, P95: 2300 * time.Millisecond}
+	return hours, f.read(ctx, p, "the last %d hours", n)
+}
+
 func TestOperations_ShowHowTheServiceRuns(t *testing.T) {
 	t.Parallel()
 	// Operators see the processes with their state and versions, and of a platform what waits, with a chart of its hours and the numbers.
@@ -257,7 +267,8 @@ func TestOperations_ShowHowTheServiceRuns(t *testing.T) {
 	for path, wants := range map[string][]string{
 		root + "/processes": {"host-1", "vanished", "stopped", "2 versions run at once", "1.2.4", "state=HANDED_OVER", "SEPA"},
 		base + "/state": {"7, the oldest for 3 minutes", "10000 or more", "the last 24 hours, 2 in all", "2026-03-14 09:00:00 UTC",
-			"Payments an hour",
+			"Payments an hour", "Requests an hour", "Attempts to send webhooks an hour", "Chart of requests", "Numbers of requests",
+			"only the latest 250", "Failed (5xx)", "No answer", `>41ms</td>`, `>2.3s</td>`, `>90</td>`,
 			"/jobs?state=dead"},
 	} {
 		got := s.get(path)

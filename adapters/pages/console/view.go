@@ -23,9 +23,8 @@ type view struct {
 	Problems []string
 	Facts    []fact
 	// Actions are what the person may do here, each on a page of its own.
-	Actions []fact
-	// Chart is nil on a page without one.
-	Chart    *chart
+	Actions  []fact
+	Charts   []chart
 	Sections []section
 	// Older is the address of the next page of the list; empty if there is none. Download is that of the list as a file,
 	// and DownloadJSON as JSON.

@@ -340,7 +340,7 @@ func (h *history) testPostings(t *testing.T) {
 		"frequent kind": {ports.PostingFilter{Kind: ledger.KindDeposit}, func(r recordedPosting) bool { return r.Kind == ledger.KindDeposit }},
 		"rare kind": {ports.PostingFilter{Kind: ledger.KindUnmatchedReceived},
 			func(r recordedPosting) bool { return r.Kind == ledger.KindUnmatchedReceived }},
-		"memo": {ports.PostingFilter{Memos: []string{"rent"}}, func(r recordedPosting) bool { return r.Memo == "rent" }},
+		"memo":  {ports.PostingFilter{Memos: []string{"rent"}}, func(r recordedPosting) bool { return r.Memo == "rent" }},
 		"memos": {ports.PostingFilter{Memos: []string{"rent", "none"}}, func(r recordedPosting) bool { return r.Memo == "rent" }},
 		"memo and kind": {ports.PostingFilter{Memos: []string{"rent"}, Kind: ledger.KindReturned}, func(r recordedPosting) bool {
 			return r.Memo == "rent" &&
