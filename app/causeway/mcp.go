@@ -49,7 +49,7 @@ type mcpServeCommand struct {
 
 // Run serves until the client disconnects or the process is asked to stop. Nothing but messages of the protocol is
 // written to standard output.
-func (c mcpServeCommand) Run(ctx context.Context) error {
+func (c mcpServeCommand) Run(ctx context.Context, _ *cli.Env) error {
 	client, err := c.client()
 	if err != nil {
 		return err

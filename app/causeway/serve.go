@@ -31,7 +31,7 @@ type serveCommand struct {
 // Help is printed below the help of the command.
 func (serveCommand) Help() string { return "Any number of processes can share one database." }
 
-func (s serveCommand) Run(ctx context.Context) error {
+func (s serveCommand) Run(ctx context.Context, _ *cli.Env) error {
 	s.AllowPrivateWebhooks, s.databaseReadURL = s.PrivateWebhooks, s.ReadURL
 	key, err := newMaster(s.MasterKey, s.VaultToken)
 	if err := errors.Join(err, s.validate()); err != nil {

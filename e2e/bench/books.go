@@ -70,7 +70,8 @@ func (f *booksFixture) setPolicies(ctx context.Context) {
 		SELECT r.kept_at - n * interval '1 hour', r.currency,
 		       (r.usd_rate::numeric * CASE WHEN r.currency = 'USD' THEN 1 ELSE 1 + (n / 24 % 7) * 0.004 END)::text,
 		       r.rate_at - n * interval '1 hour', r.source
-		FROM market_rates r, generate_series(1, $1::int) n WHERE r.kept_at = (SELECT min(kept_at) FROM market_rates)`,
+		FROM market_rates r, generate_series(1, $1::int) n WHERE r.kept_at = (SELECT min(kept_at) FROM market_rates)
+		ORDER BY n DESC`,
 		int(f.content.Until.Sub(f.content.From).Hours()))
 	// Afterwards, because rates that are not kept by the service are sealed as evidence with the first functional currency.
 	check(f.Call(ctx, "PUT", "/ledger/settings", map[string]any{"functionalCurrency": "USD", "unrealisedResult": "REVERSE",
