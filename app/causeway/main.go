@@ -168,9 +168,6 @@ func runIn(ctx context.Context, env *cli.Env, args []string) int {
 // selectedCommand returns what runs the command that was selected. Almost every one is called without the parser, so that its model of
 // all commands, two megabytes, is garbage while the command runs.
 func selectedCommand(ctx context.Context, env *cli.Env, parsed *kong.Context) func() error {
-	type command interface {
-		Run(ctx context.Context, env *cli.Env) error
-	}
 	if c, ok := parsed.Selected().Target.Addr().Interface().(command); ok {
 		return func() error { return c.Run(ctx, env) }
 	}
@@ -178,6 +175,13 @@ func selectedCommand(ctx context.Context, env *cli.Env, parsed *kong.Context) fu
 	parsed.Bind(env)
 	return func() error { return parsed.Run() }
 }
+
+// command is the form of almost every command, and of those that serve until they are stopped.
+type command interface {
+	Run(ctx context.Context, env *cli.Env) error
+}
+
+var _, _ command = devCommand{}, serveCommand{}
 
 // errorText returns the text of an error without the reason of a fault, which is for programs.
 func errorText(err error) string {
