@@ -86,8 +86,9 @@ type PostingFilter struct {
 	Transaction ident.Transaction
 	// Customer selects the postings of the customer's transactions.
 	Customer ident.Customer
-	// Memos are compared exactly: a posting has one of them.
+	// Memos are compared exactly: a posting has one of them, or is of the transaction OrOf.
 	Memos    []string
+	OrOf     ident.Transaction
 	By       TimeKind
 	Interval period.Interval
 	// After is the number of the last posting of the previous page.

@@ -184,23 +184,20 @@ func (s *Service) addReceivable(ctx context.Context, timeline *Timeline) error {
 // reference, which belong to no transaction.
 func (s *Service) addPostings(ctx context.Context, timeline *Timeline) error {
 	t := timeline.Transaction
-	filters := []ports.PostingFilter{{Transaction: t.ID}}
+	filter := ports.PostingFilter{Platform: t.Platform, Transaction: t.ID, Ascending: true, Limit: maxEventsPerType}
 	if t.Reference != "" {
-		filters = append(filters, ports.PostingFilter{Memos: transaction.SurplusMemos(t.Reference)})
+		filter.Transaction, filter.Memos, filter.OrOf = ident.Transaction{}, transaction.SurplusMemos(t.Reference), t.ID
 	}
-	for _, filter := range filters {
-		filter.Platform, filter.Ascending, filter.Limit = t.Platform, true, maxEventsPerType
-		filter.Interval.From = t.CreatedAt.AddDate(0, 0, -1) // clocks differ
-		page, err := s.Ledger.Postings(ctx, filter)
-		if err != nil {
-			return err
-		}
-		timeline.Complete = timeline.Complete && !page.More
-		for _, posting := range page.Postings {
-			timeline.Events = append(timeline.Events, TimelineEvent{At: posting.Recorded, Type: TimelinePosted, Posting: &posting})
-			if reply, ok := impliedRailReply(t, posting); ok {
-				timeline.Events = append(timeline.Events, TimelineEvent{At: posting.Recorded, Type: TimelineRailReplied, RailReply: &reply})
-			}
+	filter.Interval.From = t.CreatedAt.AddDate(0, 0, -1) // clocks differ
+	page, err := s.Ledger.Postings(ctx, filter)
+	if err != nil {
+		return err
+	}
+	timeline.Complete = timeline.Complete && !page.More
+	for _, posting := range page.Postings {
+		timeline.Events = append(timeline.Events, TimelineEvent{At: posting.Recorded, Type: TimelinePosted, Posting: &posting})
+		if reply, ok := impliedRailReply(t, posting); ok {
+			timeline.Events = append(timeline.Events, TimelineEvent{At: posting.Recorded, Type: TimelineRailReplied, RailReply: &reply})
 		}
 	}
 	return nil

@@ -183,14 +183,19 @@ func buildPostingQuery(f ports.PostingFilter, s searchRange) (string, []any) {
 		query := fmt.Sprintf("SELECT p.* FROM %s WHERE %s ORDER BY p.seq %s LIMIT $4", from, condition, order)
 		return fmt.Sprintf(selectPostings, query, order), args
 	}
-	memos := addArg(f.Memos)
-	query := fmt.Sprintf(`SELECT * FROM (
+	memos, more := addArg(f.Memos), ""
+	if !f.OrOf.IsZero() {
+		of := addArg(f.OrOf)
+		more = fmt.Sprintf("SELECT p.* FROM %s WHERE %s AND p.transaction_id = %s UNION ALL", from, condition, of)
+		condition += " AND p.transaction_id IS DISTINCT FROM " + of
+	}
+	query := fmt.Sprintf(`SELECT * FROM (%[5]s
     SELECT p.* FROM %[1]s WHERE %[2]s AND p.memo = ANY(%[3]s) AND (p.transaction_id IS NULL OR p.kind = 'unmatched_assigned')
     UNION ALL
     SELECT p.* FROM %[1]s WHERE %[2]s AND p.memo = ANY(%[3]s) AND p.kind <> 'unmatched_assigned' AND p.transaction_id IN (
         SELECT q.transaction_id FROM quotes q WHERE q.platform_id = $1 AND q.reference = ANY(%[3]s) AND q.reference <> ''
         UNION SELECT w.id FROM transactions w WHERE w.platform_id = $1 AND w.reference = ANY(%[3]s) AND w.reference <> '')
-) p ORDER BY p.seq %[4]s LIMIT $4`, from, condition, memos, order)
+) p ORDER BY p.seq %[4]s LIMIT $4`, from, condition, memos, order, more)
 	return fmt.Sprintf(selectPostings, query, order), args
 }
 

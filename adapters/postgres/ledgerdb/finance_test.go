@@ -24,6 +24,7 @@ type history struct {
 	*env
 	interval   time.Duration
 	alice, bob ident.InternalAccount // who has much on the account, and little
+	paid       ident.Transaction     // which has many of the postings with the memo wages
 	posted     []recordedPosting
 }
 
@@ -34,7 +35,7 @@ type recordedPosting struct {
 }
 
 func newHistory(t testing.TB, pace time.Duration) *history {
-	h := &history{env: newEnv(t), interval: pace, alice: newInternal(), bob: newInternal()}
+	h := &history{env: newEnv(t), interval: pace, alice: newInternal(), bob: newInternal(), paid: newTransaction()}
 	alice, bob := h.alice, h.bob
 	drawn := rapid.Custom(func(t *rapid.T) ledger.Posting {
 		at := noon.Add(time.Duration(len(h.posted)) * pace)
@@ -54,6 +55,9 @@ func newHistory(t testing.TB, pace time.Duration) *history {
 			p = h.deposit(alice, rapid.Int64Range(1, 100).Draw(t, "amount"))
 		}
 		p.Memo = []string{"", "rent", "wages"}[rapid.IntRange(0, 2).Draw(t, "memo")]
+		if p.Memo == "wages" && p.Kind == ledger.KindConverted {
+			p.Transaction = h.paid
+		}
 		p.Effective = at
 		switch rapid.IntRange(0, 40).Draw(t, "dated") {
 		case 0:
@@ -340,8 +344,13 @@ func (h *history) testPostings(t *testing.T) {
 		"frequent kind": {ports.PostingFilter{Kind: ledger.KindDeposit}, func(r recordedPosting) bool { return r.Kind == ledger.KindDeposit }},
 		"rare kind": {ports.PostingFilter{Kind: ledger.KindUnmatchedReceived},
 			func(r recordedPosting) bool { return r.Kind == ledger.KindUnmatchedReceived }},
-		"memo":  {ports.PostingFilter{Memos: []string{"rent"}}, func(r recordedPosting) bool { return r.Memo == "rent" }},
-		"memos": {ports.PostingFilter{Memos: []string{"rent", "none"}}, func(r recordedPosting) bool { return r.Memo == "rent" }},
+		"memo": {ports.PostingFilter{Memos: []string{"rent"}}, func(r recordedPosting) bool { return r.Memo == "rent" }},
+		"memos": {ports.PostingFilter{Memos: []string{"rent", "wages"}}, func(r recordedPosting) bool {
+			return r.Memo == "rent" || r.Memo == "wages" && r.Transaction.IsZero()
+		}},
+		"of a transaction": {ports.PostingFilter{Transaction: h.paid}, func(r recordedPosting) bool { return r.Transaction == h.paid }},
+		"memo, or of a transaction": {ports.PostingFilter{Memos: []string{"rent"}, OrOf: h.paid},
+			func(r recordedPosting) bool { return r.Memo == "rent" || r.Transaction == h.paid }},
 		"memo and kind": {ports.PostingFilter{Memos: []string{"rent"}, Kind: ledger.KindReturned}, func(r recordedPosting) bool {
 			return r.Memo == "rent" &&
 				r.Kind == ledger.KindReturned
