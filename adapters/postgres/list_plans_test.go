@@ -388,7 +388,13 @@ func explain(ctx context.Context, t *testing.T, pool *pgxpool.Pool, statement pg
 	err = conn.QueryRow(ctx, "EXPLAIN (ANALYZE, FORMAT JSON) "+statement.SQL,
 		append([]any{pgx.QueryExecModeCacheDescribe}, statement.Args...)...).Scan(&analyzed)
 	arguments := ""
-	if n := len(statement.Args); n > 0 {
+	n := len(statement.Args)
+	if n > 0 {
+		if _, isMode := statement.Args[0].(pgx.QueryExecMode); isMode {
+			n--
+		}
+	}
+	if n > 0 {
 		arguments = "(" + strings.Repeat("NULL, ", n-1) + "NULL)"
 	}
 	if err == nil {
