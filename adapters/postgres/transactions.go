@@ -90,9 +90,9 @@ var (
 	insertTransactions = transactions.InsertAll("ON CONFLICT (platform_id, id) DO NOTHING")
 
 	changingColumns = []string{"status", "refund_status", "stage", "failure_reason", "funded_currency", "funded_minor",
-		"refund_reason", "refund_at", "refund_settled_at", "refund_again", "updated_at", "settled_at", "source_rail", "source_account", "destination_account",
-		"receipt_id", "usage_day", "usage_given_back", "limit_day", "limit_scopes", "expected_settlement_at", "traceparent",
-		"payer_authorization", "in_review"}
+		"refund_reason", "refund_at", "refund_settled_at", "refund_again", "updated_at", "settled_at",
+		"source_rail", "source_account", "destination_account", "receipt_id", "usage_day", "usage_given_back",
+		"limit_day", "limit_scopes", "expected_settlement_at", "traceparent", "payer_authorization", "in_review"}
 
 	// updateTransactions uses the primary key and changes no indexed column, like updateTransactionsAndDetails.
 	updateTransactions           = transactions.UpdateAll(changingColumns...)

@@ -743,7 +743,8 @@ func TestRefundAgain(t *testing.T) {
 	// A failed refund that was sent again is shown as what becomes of that, with an event for each change; what has the same outcome again
 	// changes nothing, and what cannot be is refused. Its own state stays, because the postings are those of the receipt.
 	all := []transaction.RefundStatus{transaction.RefundPending, transaction.RefundCompleted, transaction.RefundUnpaid}
-	possible := map[string]bool{" PENDING": true, " COMPLETED": true, "PENDING COMPLETED": true, "PENDING FAILED": true, "FAILED COMPLETED": true}
+	possible := map[string]bool{" PENDING": true, " COMPLETED": true, "PENDING COMPLETED": true, "PENDING FAILED": true,
+		"FAILED COMPLETED": true}
 	for _, from := range append(all, transaction.NoRefund) {
 		for _, to := range all {
 			failed := onRamp()
