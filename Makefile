@@ -76,9 +76,9 @@ unit-clients:
 unit-deploy:
 	cd deploy/check && $(GO) test $(TESTFLAGS) ./...
 
-# Most tests wait for Postgres or another process: four packages at once keep two cores busy.
+# Most tests wait for Postgres or another process: four packages at once keep two cores busy. Each would sleep for a second at its end.
 unit-race:
-	CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) -p 4 $$($(GO) list ./... | grep -v '^causeway/e2e' | grep -vxF "$$($(GO) list $(WITHOUT_RACE))")
+	CGO_ENABLED=1 GORACE=atexit_sleep_ms=100 $(GO) test -race $(TESTFLAGS) -p 4 $$($(GO) list ./... | grep -v '^causeway/e2e' | grep -vxF "$$($(GO) list $(WITHOUT_RACE))")
 
 # These tests wait for processes two thirds of the time: four at once keep two cores busy.
 e2e: needs-postgres needs-readers needs-python needs-node needs-evm needs-browser needs-prometheus build clients-uncommitted ## Tests that drive the real binary
