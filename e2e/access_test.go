@@ -37,8 +37,8 @@ func TestToken_PermissionsAndDeletion(t *testing.T) {
 	t.Parallel()
 	// A token has its permissions and no others. Its secret is returned once, and after it is
 	// deleted no server accepts it.
-	h := newTestEnv(t)
-	second := startServer(t, h.databaseURL)
+	h := newSharedEnv(t)
+	second := secondServer(t)
 	created := h.post("/tokens", object{"name": "Back office", "permissions": []string{"VIEW"}}).wantStatus(201)
 	token := h.withToken(created.text("clientId"), created.text("clientSecret"))
 

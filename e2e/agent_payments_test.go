@@ -423,8 +423,8 @@ func TestAgentPayments_FailedPaymentIsGivenBack(t *testing.T) {
 func TestAgentPayments_PausedAgentOnlyReads(t *testing.T) {
 	t.Parallel()
 	// A paused agent starts nothing, on any server from the next request on, and reads what it could read before.
-	h := newTestEnv(t)
-	second := startServer(t, h.databaseURL)
+	h := newSharedEnv(t)
+	second := secondServer(t)
 	a := h.newPayingAgent()
 	quote := a.newQuote(20_00)
 	a.setPolicy(object{"defaultExecutionMode": "APPROVAL_REQUIRED"})
@@ -453,8 +453,8 @@ func TestAgentPayments_PolicyChangeIsInForceEverywhere(t *testing.T) {
 	t.Parallel()
 	// A change of the policy on one server decides the next request on another one, and spending on both counts
 	// together.
-	h := newTestEnv(t)
-	second := startServer(t, h.databaseURL)
+	h := newSharedEnv(t)
+	second := secondServer(t)
 	a := h.newPayingAgent(object{"spendingLimits": object{"currency": "USD", "perTransactionLimit": 50_00, "dailyLimit": 60_00}})
 	body := func(amount int64) object { return a.transferBody(a.bank, amount) }
 

@@ -35,8 +35,8 @@ func TestAgent_PairedProgramReadsItsAgent(t *testing.T) {
 	// A program redeems the device code of an agent once, and reads the agent with its access token, on
 	// every server: a change of the policy or a pause is visible at the next request, and after the
 	// agent is deleted no server accepts the token.
-	h := newTestEnv(t)
-	second := startServer(t, h.databaseURL)
+	h := newSharedEnv(t)
+	second := secondServer(t)
 	created := h.post("/agents", agentBody(h.createCustomer())).wantStatus(201)
 	id, code := created.text("agent.id"), created.text("deviceCode.code")
 	status := func() string {

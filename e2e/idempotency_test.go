@@ -95,8 +95,8 @@ func TestIdempotency_ConcurrentServersMakeOneChange(t *testing.T) {
 	t.Parallel()
 	// Two servers that receive the same request with the same key at once make one change;
 	// every response is that one, or says that the request is in progress.
-	h := newTestEnv(t)
-	servers := []*process{h.server, startServer(t, h.databaseURL)}
+	h := newSharedEnv(t)
+	servers := []*process{h.server, secondServer(t)}
 	hooks := h.startReceiver()
 	for round := range 20 {
 		quote := h.createQuote("")

@@ -31,14 +31,14 @@ func TestIncomingPayment_PlatformApproval(t *testing.T) {
 	// The platform receives one approval request for a payment from another provider, and its
 	// response decides: 200 credits the account, 202 waits for its decision, anything else
 	// fails the payment, with its reason. The request is in the list of deliveries.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	ana := h.createCustomer(object{"umaAddress": "$ana@uma.sandbox.test"})
 	h.post("/sandbox/uma/receive", umaPaymentBody(ana)).wantError(400, "WEBHOOK_ENDPOINT_NOT_SET")
 	hooks := h.startReceiver()
 	h.patch("/config", object{"supportedCurrencies": []object{{"currencyCode": "USD", "minAmount": 1, "maxAmount": 1_000_000,
 		"requiredCounterpartyFields": []object{{"name": "FULL_NAME", "mandatory": true}}, "enabledTransactionTypes": []string{"INCOMING",
 			"OUTGOING"}}}}).wantStatus(200)
-	second := startServer(t, h.databaseURL)
+	second := secondServer(t)
 
 	var credited int64
 	for _, test := range []struct {

@@ -9,7 +9,7 @@ func TestInvitation_ClaimedOnOtherPlatform(t *testing.T) {
 	t.Parallel()
 	// An invitation by a customer of one platform is read and claimed on another one, in any process,
 	// and the event reaches the first. Neither sees anything else of the other, nor the other environment.
-	h := newTestEnv(t)
+	h := newSharedEnv(t)
 	hooks := h.startReceiver()
 	other, production := h.createPlatform("Other", "SANDBOX"), h.createPlatform("Real", "PRODUCTION", "--regulated")
 	domain := func(p *tenant) string { return p.get("/config").wantStatus(200).text("umaDomain") }
@@ -34,7 +34,7 @@ func TestInvitation_ClaimedOnOtherPlatform(t *testing.T) {
 	production.post(path+"/cancel", nil).wantError(404, "INVITATION_NOT_FOUND")
 	other.post(path+"/cancel", nil).wantError(403, "FORBIDDEN")
 	other.post(path+"/claim", object{"inviteeUma": inviter}).wantError(400, "INVALID_INPUT")
-	second := startServer(t, h.databaseURL)
+	second := secondServer(t)
 	keyed := other.withHeader("Idempotency-Key", "claim")
 	claimed := keyed.post(path+"/claim", object{"inviteeUma": invitee}).wantStatus(200).wantValues(map[string]any{"status": "CLAIMED",
 		"inviteeUma": invitee})
@@ -49,7 +49,7 @@ func TestInvitation_ClaimedOnOtherPlatform(t *testing.T) {
 	if got, want := fmt.Sprint(event.value("invitation")), fmt.Sprint(decodeJSON(t, claimed.body)); got != want {
 		t.Errorf("the event has %s, want %s", got, want)
 	}
-	if n := h.queryInt("SELECT count(*) FROM webhook_events WHERE name = 'INVITATION.CLAIMED'"); n != 1 {
+	if n := h.queryInt("SELECT count(*) FROM webhook_events WHERE name = 'INVITATION.CLAIMED' AND platform_id = $1", uuidOf(h.platformID)); n != 1 {
 		t.Errorf("%d events of one claim", n)
 	}
 }

@@ -26,8 +26,8 @@ func runTests(m *testing.M) int {
 	defer evmnet.StopNodes()
 	binary, kit.GCPercent = path, 400
 	status := m.Run()
-	if err := stopSharedService(); err != nil {
-		fmt.Fprintln(os.Stderr, "the service that tests share:", err)
+	if err := closeSharedService(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return status

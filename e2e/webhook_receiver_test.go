@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -18,7 +19,7 @@ import (
 type webhookReceiver struct {
 	t       testing.TB
 	url     string
-	pathEnd string // of its platform, so that no other is taken for it
+	pathEnd string // of no other receiver: the service goes on to send to one that has ended, whose port may be used again
 
 	mu          sync.Mutex
 	changed     chan struct{} // closed and replaced with each delivery
@@ -65,7 +66,7 @@ func (p *tenant) startReceiverNoWait() *webhookReceiver {
 		p.t.Fatal(err)
 	}
 	if p.endpointFor == nil {
-		h.pathEnd = "/" + uuidOf(p.platformID)
+		h.pathEnd = "/" + rand.Text()
 	}
 	server, err := apiclient.Listen("/hooks"+h.pathEnd, verifier, h.handle)
 	if err != nil {
@@ -85,7 +86,7 @@ func (h *webhookReceiver) handle(received apiclient.Delivery) (status int, body 
 	request := received.Request
 	path, ofPlatform := strings.CutSuffix(request.URL.Path, h.pathEnd)
 	if !ofPlatform {
-		return http.StatusNotFound, "" // its test has ended, and the kernel has given its port to this one
+		return http.StatusNotFound, ""
 	}
 	d := delivery{apiResponse: apiResponse{t: h.t, request: "webhook", body: received.Body}, receivedAt: received.ReceivedAt,
 		header: request.Header, path: path}

@@ -300,8 +300,8 @@ func TestWebhook_PublishedKeys(t *testing.T) {
 	t.Parallel()
 	// Keys are published in both forms, all servers sign with the same ones, and a production
 	// platform has others.
-	h := newTestEnv(t)
-	second := startServer(t, h.databaseURL)
+	h := newSharedEnv(t)
+	second := secondServer(t)
 	live := h.createPlatform("Live", "PRODUCTION")
 
 	firstKeys, secondKeys := h.get("/webhook-keys").wantStatus(200), h.withServer(second).get("/webhook-keys").wantStatus(200)
