@@ -727,7 +727,7 @@ CREATE TABLE customer_notes (
     platform_id uuid NOT NULL,
     id uuid NOT NULL,
     customer_id uuid NOT NULL,
-    person_id uuid NOT NULL,
+    person_id uuid,
     author text NOT NULL,
     content text NOT NULL,
     created_at timestamp with time zone NOT NULL
@@ -762,6 +762,7 @@ CREATE TABLE customers (
     deleted_at timestamp with time zone,
     held_at timestamp with time zone,
     contacts jsonb,
+    on_hold_at timestamp with time zone,
     CONSTRAINT customer_status_known CHECK ((status = ANY (ARRAY['UNVERIFIED'::text, 'PENDING'::text, 'APPROVED'::text, 'REJECTED'::text]))),
     CONSTRAINT customer_type_known CHECK ((customer_type = ANY (ARRAY['INDIVIDUAL'::text, 'BUSINESS'::text])))
 );
@@ -774,6 +775,7 @@ CREATE INDEX customers_by_region ON customers USING btree (platform_id, region, 
 CREATE INDEX customers_by_type ON customers USING btree (platform_id, customer_type, id) WHERE (customer_type <> ''::text);
 CREATE INDEX customers_by_uma_address ON customers USING btree (platform_id, uma_address, id) WHERE (uma_address <> ''::text);
 CREATE INDEX customers_by_updated_at ON customers USING btree (platform_id, updated_at, id) WHERE (updated_at IS NOT NULL);
+CREATE INDEX customers_held ON customers USING btree (platform_id, held_at, id) WHERE (held_at IS NOT NULL);
 CREATE TRIGGER ledger_evidence_change AFTER UPDATE ON customers FOR EACH ROW WHEN (((((old.customer_type IS DISTINCT FROM new.customer_type) OR (old.status IS DISTINCT FROM new.status)) OR (old.held_at IS DISTINCT FROM new.held_at)) OR (old.deleted_at IS DISTINCT FROM new.deleted_at))) EXECUTE FUNCTION ledger_queue_version('customer-status');
 CREATE TRIGGER ledger_evidence_version AFTER INSERT OR DELETE ON customers FOR EACH ROW EXECUTE FUNCTION ledger_queue_version('customer-status');
 CREATE TRIGGER search_changed AFTER UPDATE ON customers FOR EACH ROW WHEN ((old.updated_at IS DISTINCT FROM new.updated_at)) EXECUTE FUNCTION queue_search_keys('CUSTOMER');
@@ -3041,6 +3043,7 @@ CREATE INDEX rail_payments_in_flight ON rail_payments USING btree (connection, c
 CREATE INDEX rail_payments_queued ON rail_payments USING btree (connection, currency, forced DESC, recorded_at, id) WHERE (state = 'QUEUED'::text);
 CREATE INDEX rail_payments_returned ON rail_payments USING btree (connection, currency, returned_at) INCLUDE (kind, amount) WHERE (returned_at IS NOT NULL);
 CREATE INDEX rail_payments_review ON rail_payments USING btree (recorded_at, id) WHERE (state = 'REVIEW'::text);
+CREATE INDEX rail_payments_review_by_platform ON rail_payments USING btree (platform_id, recorded_at, id) WHERE (state = 'REVIEW'::text);
 CREATE INDEX rail_payments_settled ON rail_payments USING btree (connection, currency, settled_at) INCLUDE (kind, amount, state) WHERE (settled_at IS NOT NULL);
 CREATE POLICY platform_isolation ON rail_payments USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
 ALTER TABLE rail_payments ENABLE ROW LEVEL SECURITY;

@@ -7,19 +7,24 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/adapters/cli/table"
+	"causeway/app/customers"
 	"causeway/core/customer"
 	"causeway/core/ident"
+	"causeway/core/platform"
+	"causeway/core/screening"
 	"causeway/ports"
 )
 
 // CustomersCommand shows customers without their names and other personal data.
 type CustomersCommand struct {
-	List  customersListCommand  `cmd:"" help:"Print customers without personal data, newest first."`
-	Show  customersShowCommand  `cmd:"" help:"Print a customer without personal data: its status, its money, and when it may be erased."`
-	Terms customersTermsCommand `cmd:"" help:"The terms that customers of platforms that are not regulated have to accept before they pay."`
-	SCA   customersSCACommand   `cmd:"" name:"sca" help:"Strong customer authentication: lift locks, and decide the resets of lost factors."`
-	VASPs customersVASPsCommand `cmd:"" name:"vasps" help:"The directory of custodians that hold the wallets of customers."`
-	Erase customersEraseCommand `cmd:"" help:"Erase the personal data of a deleted customer: its names, addresses and identifiers, external accounts, beneficial owners, verifications and documents, and the names and texts of its payments. The ledger remains, with amounts, times and references. Data of the last five years is kept by law."`
+	List    customersListCommand    `cmd:"" help:"Print customers without personal data, newest first."`
+	Show    customersShowCommand    `cmd:"" help:"Print a customer without personal data: its status, its money, and when it may be erased."`
+	Terms   customersTermsCommand   `cmd:"" help:"The terms that customers of platforms that are not regulated have to accept before they pay."`
+	SCA     customersSCACommand     `cmd:"" name:"sca" help:"Strong customer authentication: lift locks, and decide the resets of lost factors."`
+	VASPs   customersVASPsCommand   `cmd:"" name:"vasps" help:"The directory of custodians that hold the wallets of customers."`
+	Hold    customersHoldCommand    `cmd:"" help:"Put an approved customer on hold: it moves no money until a person releases it, and its platform sees the status HOLD."`
+	Release customersReleaseCommand `cmd:"" help:"Release a customer whom a person has put on hold. One with hits of the screening stays held until they are decided."`
+	Erase   customersEraseCommand   `cmd:"" help:"Erase the personal data of a deleted customer: its names, addresses and identifiers, external accounts, beneficial owners, verifications and documents, and the names and texts of its payments. The ledger remains, with amounts, times and references. Data of the last five years is kept by law."`
 }
 
 type customersListCommand struct {
@@ -41,7 +46,7 @@ func (c customersListCommand) Run(ctx context.Context, env *Env) error {
 			if err != nil {
 				return err
 			}
-			rows.Add(found.ID, found.Type, found.Status, found.CreatedAt, found.DeletedAt, found.ErasedAt)
+			rows.Add(found.ID, found.Type, found.ShownStatus(), found.CreatedAt, found.DeletedAt, found.ErasedAt)
 			if rows.Len() == c.Limit {
 				break
 			}
@@ -84,6 +89,7 @@ func customerRecord(c customer.Customer, left customer.Funds) *table.Record {
 	r := table.NewRecord("customer", c.ID)
 	r.Add("type", c.Type)
 	r.Add("status", c.ShownStatus())
+	r.Add("on hold by a person since", c.OnHoldSince)
 	r.Add("region", table.OrDash(c.Region))
 	r.Add("currencies", table.OrDash(joinTexts(c.Currencies, ", ")))
 	r.Add("created", c.CreatedAt)
@@ -94,6 +100,37 @@ func customerRecord(c customer.Customer, left customer.Funds) *table.Record {
 	r.Add("balances", table.OrDash(strings.Join(balances, ", ")))
 	r.Add("unsettled payment", unsettled)
 	return r
+}
+
+// holdFlags are those of the commands that hold and release a customer.
+type holdFlags struct {
+	changeFlags
+	customerArg
+	Reason string `required:"" help:"Why. It is kept as a note about the customer, and not shown to the platform." placeholder:"TEXT"`
+}
+
+func (f holdFlags) apply(ctx context.Context, env *Env, do func(*customers.Verifications, context.Context, ident.Platform, platform.Author,
+	ident.Customer, string) (customer.Customer, error)) error {
+	id, err := ident.ParseCustomer(f.Customer)
+	if err != nil {
+		return argumentError("CUSTOMER", err)
+	}
+	return f.change(ctx, env, AsRequest, "nothing was changed", func(services Services, p ident.Platform, by platform.Author) error {
+		after, err := do(services.Verifications(screening.DefaultThreshold), ctx, p, by, id, f.Reason)
+		return env.say(err, "%s is %s.\n", id, after.ShownStatus())
+	})
+}
+
+type customersHoldCommand struct{ holdFlags }
+
+func (c customersHoldCommand) Run(ctx context.Context, env *Env) error {
+	return c.apply(ctx, env, (*customers.Verifications).Hold)
+}
+
+type customersReleaseCommand struct{ holdFlags }
+
+func (c customersReleaseCommand) Run(ctx context.Context, env *Env) error {
+	return c.apply(ctx, env, (*customers.Verifications).Release)
 }
 
 type customersEraseCommand struct {

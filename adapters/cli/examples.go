@@ -50,6 +50,8 @@ var Examples = map[string]string{
 	"token delete":          "causeway token delete Token:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e22 --actor ana",
 	"customers list":        "causeway customers list --deleted",
 	"customers show":        "causeway customers show Customer:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e55",
+	"customers hold":        "causeway customers hold Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b --reason 'Papers asked for' --actor ana",
+	"customers release":     "causeway customers release Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b --reason 'Papers checked' --actor ana",
 	"customers sca unlock": "causeway customers sca unlock Customer:0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b" +
 		" --platform PlatformConfig:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11 --actor ana",
 	"customers sca resets": "causeway customers sca resets --platform PlatformConfig:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11",

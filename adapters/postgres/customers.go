@@ -25,6 +25,7 @@ var customers = schema.New("customers", keyOfPlatform, func(c *customer.Customer
 			func(column *contactsColumn) { column.set(c) }),
 		{Name: "created_at", Field: &c.CreatedAt}, {Name: "updated_at", Field: &c.UpdatedAt},
 		{Name: "deleted_at", Field: &c.DeletedAt}, {Name: "held_at", Field: &c.HeldAt},
+		{Name: "on_hold_at", Field: &c.OnHoldSince},
 	}
 })
 
@@ -33,7 +34,7 @@ var (
 	// insertCustomers leaves out customers that violate a unique index, also one that another session is inserting.
 	insertCustomers = customers.InsertAll("ON CONFLICT DO NOTHING RETURNING id")
 	updateCustomer  = customers.Update("platform_customer_id", "currencies", "email", "uma_address", "status", "details", "contacts",
-		"updated_at", "deleted_at", "held_at")
+		"updated_at", "deleted_at", "held_at", "on_hold_at")
 )
 
 // customerDetails is the details column.
@@ -232,4 +233,10 @@ func (db *DB) CustomersByID(ctx context.Context, p ident.Platform, ids []ident.C
 		return nil, nil
 	}
 	return selectRows(ctx, db, db.read, customers, `WHERE platform_id = $1 AND id = ANY($2) AND deleted_at IS NULL ORDER BY id`, p, ids)
+}
+
+// HeldCustomers implements customers.Store. It uses customers_held.
+func (db *DB) HeldCustomers(ctx context.Context, p ident.Platform, limit int) ([]customer.Customer, error) {
+	return selectRows(ctx, db, db.read, customers, `WHERE platform_id = $1 AND held_at IS NOT NULL AND deleted_at IS NULL
+		ORDER BY held_at, id LIMIT $2`, p, limit)
 }

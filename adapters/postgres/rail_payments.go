@@ -61,6 +61,12 @@ func (db *DB) WaitingRailPayments(ctx context.Context, state rail.State, connect
 	return db.readRailPayments(ctx, query, connection, limit)
 }
 
+// RailPaymentsInReview implements rails.Store. It uses rail_payments_review_by_platform.
+func (db *DB) RailPaymentsInReview(ctx context.Context, p ident.Platform, limit int) ([]rail.Payment, error) {
+	return db.readRailPayments(ctx, `SELECT `+railPaymentColumns+` FROM rail_payments p
+		WHERE platform_id = $1 AND state = 'REVIEW' ORDER BY recorded_at, id LIMIT $2`, p, limit)
+}
+
 // RailPaymentsByID implements rails.Store. It uses the primary key, once for each platform.
 func (db *DB) RailPaymentsByID(ctx context.Context, id uuid.UUID) ([]rail.Payment, error) {
 	return db.readRailPayments(ctx, `SELECT `+railPaymentColumns+` FROM platforms f CROSS JOIN LATERAL (

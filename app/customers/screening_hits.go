@@ -46,7 +46,7 @@ func (w *customerWork) recordHits(ctx context.Context, compared screening.Compar
 
 // become writes the customer as it is after a change of its status, with the event of that.
 func (w *customerWork) become(ctx context.Context, after customer.Customer) error {
-	if after.Status == w.customer.Status && after.Held() == w.customer.Held() {
+	if after.Status == w.customer.Status && after.Held() == w.customer.Held() && after.IsHeldByPerson() == w.customer.IsHeldByPerson() {
 		return nil
 	}
 	changed := after.Status != w.customer.Status

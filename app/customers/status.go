@@ -37,7 +37,7 @@ func setStatus(ctx context.Context, tx Tx, ids ports.IDs, clock ports.Clock, cha
 		return customer.Customer{}, err
 	}
 	after, err := before.Decided(change.Decision, clock.Now())
-	if err != nil || after.Status == before.Status {
+	if err != nil || after.ShownStatus() == before.ShownStatus() {
 		return before, err
 	}
 	if after.Status == customer.Approved {

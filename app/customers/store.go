@@ -63,6 +63,8 @@ type Store interface {
 	OpenScreeningHits(ctx context.Context, p ident.Platform, limit int) ([]screening.Hit, error)
 	// CustomerScreeningHits returns the hits of a customer and its owners, oldest first.
 	CustomerScreeningHits(ctx context.Context, p ident.Platform, c ident.Customer) ([]screening.Hit, error)
+	// HeldCustomers returns at most limit customers who are held and not deleted, those first who are held longest.
+	HeldCustomers(ctx context.Context, p ident.Platform, limit int) ([]customer.Customer, error)
 	// ScreeningRun returns a run, or false if it was deleted.
 	ScreeningRun(ctx context.Context, p ident.Platform, id uuid.UUID) (screening.Run, bool, error)
 	// BeneficialOwner returns an owner, or BENEFICIAL_OWNER_NOT_FOUND.
@@ -180,6 +182,7 @@ type Tx interface {
 	// any number of units of work can hold this lock at the same time.
 	LockPlatformShared(ctx context.Context, id ident.Platform) (platform.Platform, error)
 	RecordOperatorAction(ctx context.Context, a platform.OperatorAction) error
+	AddCustomerNote(ctx context.Context, n customer.Note) error
 	// ScreeningHitsOf returns the hits of a locked customer and its owners, oldest first.
 	ScreeningHitsOf(ctx context.Context, p ident.Platform, c ident.Customer) ([]screening.Hit, error)
 	CreateScreeningHits(ctx context.Context, hits []screening.Hit) error

@@ -9,6 +9,7 @@ import (
 
 	"causeway/app/internal/connections"
 	"causeway/core/fault"
+	"causeway/core/ident"
 	"causeway/core/rail"
 	"causeway/ports"
 )
@@ -16,6 +17,11 @@ import (
 // Waiting returns payments that wait, the oldest first: those in review or the queued ones, of one connection or of all.
 func (s *Service) Waiting(ctx context.Context, state rail.State, connection string, limit int) ([]rail.Payment, error) {
 	return s.Store.WaitingRailPayments(ctx, state, connection, limit)
+}
+
+// InReview returns payments of a platform that wait for a review before they are sent, the oldest first.
+func (s *Service) InReview(ctx context.Context, p ident.Platform, limit int) ([]rail.Payment, error) {
+	return s.Store.RailPaymentsInReview(ctx, p, limit)
 }
 
 // Decided is a payment with the decisions of operators about it.

@@ -26,6 +26,8 @@ type Store interface {
 	// WaitingRailPayments returns payments in one of the states InReview, Queued, HandedOver and Sent, of one connection or, if it is
 	// empty, of all: the oldest first, those that are queued or handed over by connection.
 	WaitingRailPayments(ctx context.Context, state rail.State, connection string, limit int) ([]rail.Payment, error)
+	// RailPaymentsInReview returns payments of a platform that wait for a review, the oldest first.
+	RailPaymentsInReview(ctx context.Context, p ident.Platform, limit int) ([]rail.Payment, error)
 	// RailPaymentsByID returns the payments with an id, of any kind and platform.
 	RailPaymentsByID(ctx context.Context, id uuid.UUID) ([]rail.Payment, error)
 	// RailAccounts returns what is known about the money of a connection, by currency.

@@ -21,7 +21,7 @@ func Changed(before, after Customer) []diff.Field {
 // values are those that a platform or the customer changes, and the status that may follow.
 func (c Customer) values() diff.Values {
 	c.Owners, c.Contacts, c.NeedsSCA = nil, Contacts{}, false
-	c.UpdatedAt, c.IdentityChangedAt, c.HeldAt = time.Time{}, time.Time{}, time.Time{}
+	c.UpdatedAt, c.IdentityChangedAt, c.HeldAt, c.OnHoldSince = time.Time{}, time.Time{}, time.Time{}, time.Time{}
 	document, err := json.Marshal(c)
 	if err != nil {
 		return nil // impossible: it has only texts, times and lists

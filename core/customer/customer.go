@@ -57,9 +57,11 @@ type Customer struct {
 	UpdatedAt time.Time
 	// IdentityChangedAt is when the Identity last changed; zero if it did not since the creation.
 	IdentityChangedAt time.Time
-	// HeldAt is when an entry of a sanctions list stopped the payments of the customer, who was approved;
+	// HeldAt is when an entry of a sanctions list, or a person, stopped the payments of the customer, who was approved;
 	// zero if none does. A held customer is PENDING.
 	HeldAt time.Time
+	// OnHoldSince is when a person has put the customer on hold; zero if nobody has.
+	OnHoldSince time.Time
 	// DeletedAt is zero while the customer is active.
 	DeletedAt time.Time
 	// ErasedAt is when the personal data of a deleted customer was erased; zero if it was not.

@@ -61,12 +61,17 @@ func (c Customer) Decided(d Decision, now time.Time) (Customer, error) {
 		return c, c.errDeleted("its status cannot change")
 	case c.Status == d.To:
 		return c, nil
+	case d.To == Approved && c.Held() && c.IsHeldByPerson():
+		return c, nil // until a person releases it
 	case d.From != "" && d.From != c.Status, !slices.Contains(statusChanges[c.Status], d.To):
 		return c, c.errNotDecided("Status changed meanwhile", "is "+string(c.Status)+" and cannot become "+string(d.To)+" by this decision")
 	case d.To == Approved && !d.ReadAt.IsZero() && c.IdentityChangedAt.After(d.ReadAt):
 		return c, c.errNotDecided("Identity changed meanwhile", "has other data than the decision was made on")
 	}
 	c.Status, c.HeldAt, c.UpdatedAt = d.To, time.Time{}, c.nextUpdateTime(now)
+	if c.IsHeldByPerson() {
+		c = c.Hold(now)
+	}
 	return c, nil
 }
 

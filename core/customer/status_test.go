@@ -3,8 +3,11 @@ package customer_test
 import (
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"causeway/core/customer"
 	"causeway/core/event"
@@ -99,5 +102,83 @@ func TestCustomer_HeldIsShownOnHold(t *testing.T) {
 	}
 	if released := held.Release(held.HeldAt); released.ShownStatus() != customer.Approved || released.CheckReady() != nil {
 		t.Errorf("released: %s", released.ShownStatus())
+	}
+}
+
+func TestCustomer_HoldOfAPersonEndsByAPersonAlone(t *testing.T) {
+	t.Parallel()
+	// Whatever is decided about a customer, in any order: it is approved only while no person holds it and no hit is open, and a hold of
+	// a person ends by a release of a person alone. The times of changes never go back, and what is refused changes nothing.
+	rapid.Check(t, func(t *rapid.T) {
+		c := customer.Customer{ID: customerID, Type: customer.Individual, Status: customer.Approved, UpdatedAt: now}
+		isHeld, hasHits := false, false
+		for range rapid.IntRange(1, 12).Draw(t, "steps") {
+			before, err := c, error(nil)
+			step := rapid.SampledFrom([]string{"hold", "release", "hit", "cleared", "approve", "reject", "pending"}).Draw(t, "step")
+			switch step {
+			case "hold":
+				if c, err = c.PutOnHold(now); err == nil {
+					isHeld = true
+				}
+			case "release":
+				if c, err = c.TakeOffHold(hasHits, now); err == nil {
+					isHeld = false
+				}
+			case "hit":
+				c, hasHits = c.Hold(now), true
+			case "cleared":
+				c, hasHits = c.Release(now), false
+			case "approve":
+				if c, err = c.Decided(customer.Decision{To: customer.Approved}, now); hasHits {
+					c = c.Hold(now)
+				}
+			case "reject":
+				c, err = c.Decided(customer.Decision{To: customer.Rejected}, now)
+			case "pending":
+				c, err = c.Decided(customer.Decision{To: customer.Pending}, now)
+			}
+			if err != nil && (!fault.Is(err, fault.Conflict) || !reflect.DeepEqual(c, before)) {
+				t.Fatalf("%s: %v, %+v", step, err, c)
+			}
+			if c.IsHeldByPerson() != isHeld || c.UpdatedAt.Before(before.UpdatedAt) {
+				t.Fatalf("%s: held %t, want %t; changed at %s after %s", step, c.IsHeldByPerson(), isHeld, c.UpdatedAt, before.UpdatedAt)
+			}
+			if ready := c.CheckReady() == nil; ready && (isHeld || hasHits) || ready != (c.ShownStatus() == customer.Approved) {
+				t.Fatalf("%s: %s moves money, held %t, hits %t", step, c.ShownStatus(), isHeld, hasHits)
+			}
+		}
+	})
+}
+
+func TestCustomer_PutOnHoldIsRefused(t *testing.T) {
+	t.Parallel()
+	// Nobody is held who moves no money anyway, who is held by a person already, or who is deleted; nobody is released whom no person holds.
+	held, err := customer.Customer{Status: customer.Approved}.PutOnHold(now)
+	if err != nil || held.ShownStatus() != customer.OnHold {
+		t.Fatalf("%s, %v", held.ShownStatus(), err)
+	}
+	for name, c := range map[string]struct {
+		of   customer.Customer
+		code fault.Code
+	}{
+		"pending": {customer.Customer{Status: customer.Pending}, fault.Conflict}, "rejected": {customer.Customer{Status: customer.Rejected},
+			fault.Conflict}, "held": {held, fault.Conflict}, "deleted": {customer.Customer{Status: customer.Approved, DeletedAt: now},
+			fault.CustomerDeleted},
+	} {
+		if _, err := c.of.PutOnHold(now); !fault.Is(err, c.code) {
+			t.Errorf("%s: held, %v", name, err)
+		}
+		if _, err := c.of.TakeOffHold(false, now); name != "held" && !fault.Is(err, c.code) {
+			t.Errorf("%s: released, %v", name, err)
+		}
+	}
+	screened := customer.Customer{Status: customer.Approved}.Hold(now)
+	if _, err := screened.TakeOffHold(false, now); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "hits") {
+		t.Errorf("held by the screening: %v", err)
+	}
+	for text, valid := range map[string]bool{" ": false, " x ": true, strings.Repeat("ä", 1950): true, strings.Repeat("ä", 1951): false} {
+		if _, err := customer.HoldReason(text); (err == nil) != valid {
+			t.Errorf("%.5q of %d: %v", text, len(text), err)
+		}
 	}
 }

@@ -23,6 +23,8 @@ var CommandRights = []CommandRight{
 	{"corridors reset", KeepBooks, true},
 	{"corridors set", KeepBooks, true},
 	{"customers erase", ManageService, true},
+	{"customers hold", Review, true},
+	{"customers release", Review, true},
 	{"customers sca approve", Review, true},
 	{"customers sca reject", Review, true},
 	{"customers sca unlock", Review, true},

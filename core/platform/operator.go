@@ -66,6 +66,9 @@ const (
 	OperatorOpenedWallet       OperatorActionKind = "OPEN_WALLET"
 	OperatorClearedHit         OperatorActionKind = "CLEAR_SCREENING_HIT"
 	OperatorConfirmedHit       OperatorActionKind = "CONFIRM_SCREENING_HIT"
+	// The reasons of these two are in the notes about the customer.
+	PersonHeldCustomer     OperatorActionKind = "HOLD_CUSTOMER"
+	PersonReleasedCustomer OperatorActionKind = "RELEASE_CUSTOMER"
 
 	OperatorInvitedPerson  OperatorActionKind = "INVITE_PERSON"
 	OperatorLinkedPerson   OperatorActionKind = "LINK_PERSON"
