@@ -146,6 +146,7 @@ func (f platformFlags) on(ctx context.Context, env *Env, work Work, do func(Serv
 		if err != nil {
 			return err
 		}
+		env.nameTokens = func(texts ...*string) error { return services.Platforms().NameTokens(ctx, p, texts...) }
 		return do(services, p)
 	})
 }
@@ -252,7 +253,14 @@ type outputFlag struct {
 	Output table.Format `default:"table" enum:"table,csv,json" help:"table, or csv or json for programs."`
 }
 
-func (f outputFlag) print(env *Env, page *table.Page) error { return page.Write(env.Out, f.Output) }
+func (f outputFlag) print(env *Env, page *table.Page) error {
+	if env.nameTokens != nil {
+		if err := page.NameActors(env.nameTokens); err != nil {
+			return err
+		}
+	}
+	return page.Write(env.Out, f.Output)
+}
 
 // printTable prints a table. If it is empty, people read the text none in its place.
 func (f outputFlag) printTable(env *Env, t *table.Table, none string) error {

@@ -185,11 +185,11 @@ func (l ledgerRestoreCommand) Run(ctx context.Context, env *Env) error {
 }
 
 // changeText says who made a change and, if it needed four eyes, who approved it.
-func changeText(by platform.Author, a platform.Approval) string {
+func changeText(by platform.Author, a platform.Approval) table.Actor {
 	if a.IsZero() {
-		return by.String()
+		return table.Actor(by.String())
 	}
-	return by.String() + ", approved by " + a.By.String()
+	return table.Actor(by.String() + ", approved by " + a.By.String())
 }
 
 // printMonths prints a line for each month with its latest change.
@@ -197,7 +197,8 @@ func (f outputFlag) printMonths(env *Env, months []accounting.Month) error {
 	rows := table.New("month", "state", "since (UTC)", ">last posting", "by", "note")
 	for _, m := range months {
 		var changed time.Time
-		var by, last, note string
+		var last, note string
+		var by table.Actor
 		if n := len(m.Changes); n > 0 {
 			c := m.Changes[n-1]
 			changed, by, note = c.At, changeText(c.By, c.Approval), c.Note

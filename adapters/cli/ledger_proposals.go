@@ -175,11 +175,11 @@ func (f outputFlag) printProposal(env *Env, p proposal.Proposal, status proposal
 	return f.print(env, &page)
 }
 
-func deciderText(p proposal.Proposal) string {
+func deciderText(p proposal.Proposal) table.Actor {
 	if p.DecidedAt.IsZero() {
 		return ""
 	}
-	return p.DecidedBy.String()
+	return table.Actor(p.DecidedBy.String())
 }
 
 func failureText(f *proposal.Failure) string {

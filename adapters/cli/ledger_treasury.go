@@ -184,7 +184,7 @@ func partnerAccounts(accounts []treasury.Account) *table.Table {
 	rows := table.New("account", "purpose", ">balances", "since (UTC)", "by", "note")
 	for _, a := range accounts {
 		var since time.Time
-		by, note := "", ""
+		by, note := table.Actor(""), ""
 		if n := len(a.Changes); n > 0 {
 			last := a.Changes[n-1]
 			since, by, note = last.At, changeText(last.By, last.Approval), last.Note

@@ -38,10 +38,10 @@ func yearsTable(years []yearend.Year) accounting.Table {
 		}
 		last := y.Closings[len(y.Closings)-1]
 		row[3], row[8], row[9], row[10] = "CLOSED", last.At.Format("2006-01-02 15:04:05"),
-			csvcell.Escape(changeText(last.By, last.Approval)), csvcell.Escape(last.Note)
+			csvcell.Escape(string(changeText(last.By, last.Approval))), csvcell.Escape(last.Note)
 		if r := last.Reversal; r != nil {
 			row[3], row[8], row[9], row[10] = "OPEN", r.At.Format("2006-01-02 15:04:05"),
-				csvcell.Escape(changeText(r.By, r.Approval)), csvcell.Escape(r.Note)
+				csvcell.Escape(string(changeText(r.By, r.Approval))), csvcell.Escape(r.Note)
 		}
 		if len(last.Results) == 0 || last.Reversal != nil {
 			t.Rows = append(t.Rows, row)

@@ -54,6 +54,8 @@ type Env struct {
 	Command  string
 	Platform ident.Platform
 	Sessions Sessions
+	// nameTokens names the tokens of a platform in texts; nil for a command that is about none.
+	nameTokens func(texts ...*string) error
 	// Version is the one that the program reports.
 	Version string
 	// BaseURL returns the URL of the API, version included, at the public URL of the service.

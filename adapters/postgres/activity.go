@@ -105,7 +105,7 @@ func (db *DB) Activities(ctx context.Context, f ports.ActivityFilter) ([]ports.A
 	case f.Actor != "":
 		statement, args = activitiesByActor, append(args, f.Actor)
 	}
-	return storage.Collect(ctx, db.queryRows, statement, args, func(rows pgx.Rows, a *ports.Activity) error {
+	found, err := storage.Collect(ctx, db.queryRows, statement, args, func(rows pgx.Rows, a *ports.Activity) error {
 		var changes []byte
 		err := rows.Scan(&a.ID, &a.At, &a.Actor, &a.Action, &a.Note, &a.SubjectID, &a.Subject, &changes)
 		if err == nil {
@@ -113,6 +113,14 @@ func (db *DB) Activities(ctx context.Context, f ports.ActivityFilter) ([]ports.A
 		}
 		return err
 	})
+	texts := make([]*string, 0, 2*len(found))
+	for i := range found {
+		texts = append(texts, &found[i].Actor, &found[i].Note)
+	}
+	if err == nil {
+		err = db.NameTokens(ctx, f.Platform, texts...)
+	}
+	return found, err
 }
 
 // beside returns the id that is one below or above another one.

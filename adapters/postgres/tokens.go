@@ -93,3 +93,40 @@ func (db *DB) Tokens(ctx context.Context, p ident.Platform, f ports.TokenFilter)
 	l.whereInInterval("updated_at", f.Updated)
 	return selectPage(ctx, db, l, f.Paging, tokens)
 }
+
+// readTokenNames uses the primary keys. Of a token that was deleted, the record of that has the name and the person; it is found with
+// operator_actions_by_subject.
+const readTokenNames = `
+	SELECT k.id, coalesce(t.name, d.name), coalesce(h.email, '')
+	FROM unnest($2::uuid[]) AS k(id)
+	LEFT JOIN tokens t ON t.platform_id = $1 AND t.id = k.id
+	LEFT JOIN LATERAL (
+		SELECT (SELECT f->>'before' FROM jsonb_array_elements(a.changes) f WHERE f->>'field' = 'name') AS name,
+			(SELECT nullif(split_part(f->>'before', ':', 2), '')::uuid FROM jsonb_array_elements(a.changes) f WHERE f->>'field' = 'person') AS person_id
+		FROM operator_actions a WHERE a.platform_id = $1 AND a.subject_id = k.id AND a.action = 'DELETE_TOKEN' ORDER BY a.id LIMIT 1
+	) d ON t.id IS NULL
+	LEFT JOIN people h ON h.id = coalesce(t.person_id, d.person_id)
+	WHERE coalesce(t.name, d.name) IS NOT NULL`
+
+// NameTokens implements platforms.Store.
+func (db *DB) NameTokens(ctx context.Context, p ident.Platform, texts ...*string) error {
+	var ids []ident.Token
+	for _, text := range texts {
+		ids = append(ids, platform.TokensIn(*text)...)
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	names := map[ident.Token]platform.TokenName{}
+	err := db.read(ctx, readTokenNames, []any{p, ids}, func(rows pgx.Rows) error {
+		var id ident.Token
+		var name platform.TokenName
+		err := rows.Scan(&id, &name.Name, &name.Person)
+		names[id] = name
+		return err
+	})
+	for _, text := range texts {
+		*text = platform.NameTokens(*text, names)
+	}
+	return err
+}

@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"causeway/adapters/postgres"
 	"causeway/core/books"
 	"causeway/core/fault"
+	"causeway/core/ident"
 	"causeway/core/period"
 	"causeway/core/person"
 	"causeway/core/platform"
@@ -284,5 +286,30 @@ func TestTokensOfNobody_OfProductionWithFourEyes(t *testing.T) {
 	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return tx.UpdateToken(ctx, made[0]) })
 	if n := count(); n != 0 {
 		t.Errorf("counted %d after one was named", n)
+	}
+}
+
+func TestNameTokens_AlsoDeletedOnes(t *testing.T) {
+	t.Parallel()
+	// A token is named by what is stored of it or, after it was deleted, by the record of that. Tokens of other platforms have no name.
+	c := newContractEnv(t)
+	ana := newPerson(t, "ana@example.com", person.Grant{Role: person.Finance})
+	service, _ := newToken(t, c.platform, "Backend", platform.View)
+	gone, _ := newToken(t, c.platform, "Laptop", platform.View)
+	gone.Person = ana.ID
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return tx.CreatePerson(ctx, ana) })
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
+		return errors.Join(tx.CreateToken(ctx, service), tx.RecordOperatorAction(ctx, platform.OperatorAction{ID: newIDAt(noon),
+			Platform: c.platform.ID, Kind: platform.OperatorDeletedToken, Subject: gone.ID.UUID(), Actor: "ana", At: noon,
+			Changes: platform.ChangedToken(gone, platform.Token{})}))
+	})
+	for p, want := range map[ident.Platform]string{
+		c.platform.ID: fmt.Sprintf("service Backend, %s and Laptop of ana@example.com, %s", service.ID, gone.ID),
+		{}:            fmt.Sprintf("%s and %s", service.ID, gone.ID),
+	} {
+		text, other := fmt.Sprintf("%s and %s", service.ID, gone.ID), "ana"
+		if err := c.NameTokens(ports.ForAllPlatforms(t.Context()), p, &text, &other); err != nil || text != want || other != "ana" {
+			t.Errorf("%s, %v; want %s", text, err, want)
+		}
 	}
 }

@@ -17,6 +17,8 @@ type Store interface {
 	InternalAccountsOf(ctx context.Context, p ident.Platform, owners []ident.Customer) (map[ident.Customer][]account.Internal, error)
 	// Token returns a token, or TOKEN_NOT_FOUND.
 	Token(ctx context.Context, p ident.Platform, id ident.Token) (platform.Token, error)
+	// NameTokens writes into texts that name tokens, such as authors, what these are called and whom they belong to.
+	NameTokens(ctx context.Context, p ident.Platform, texts ...*string) error
 	Tokens(ctx context.Context, p ident.Platform, f ports.TokenFilter) (ports.Page[platform.Token], error)
 	Platform(ctx context.Context, id ident.Platform) (platform.Platform, error)
 	ports.Platforms

@@ -109,6 +109,12 @@ func (s *Service) Tokens(ctx context.Context, platformID ident.Platform, f ports
 	return s.Store.Tokens(ctx, platformID, f)
 }
 
+// NameTokens writes into texts that name tokens, such as authors of changes, what these are called and whom they belong to, also of
+// those that were deleted since.
+func (s *Service) NameTokens(ctx context.Context, p ident.Platform, texts ...*string) error {
+	return s.Store.NameTokens(ctx, p, texts...)
+}
+
 // DeleteToken deletes a token; it may be the token of the request itself. The last token
 // with MANAGE cannot be deleted: CONFLICT. Who deletes it is recorded.
 func (s *Service) DeleteToken(ctx context.Context, platformID ident.Platform, by platform.Author, id ident.Token) error {

@@ -5,6 +5,7 @@ import (
 	"crypto/subtle"
 	"encoding/hex"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -77,6 +78,45 @@ func NewToken(id ident.Token, p ident.Platform, name string, permissions []Permi
 		ClientID: hex.EncodeToString(clientID[:]), SecretHash: sha256.Sum256([]byte(text)),
 		CreatedAt: now, UpdatedAt: now,
 	}, text, nil
+}
+
+// TokenName says what a token is called, and the e-mail address of the person whom it belongs to; empty for that of a service.
+type TokenName struct{ Name, Person string }
+
+// tokenInText is a token as texts name an author: see Author.String.
+var tokenInText = regexp.MustCompile("Token:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+// TokensIn returns the tokens that a text names.
+func TokensIn(text string) (found []ident.Token) {
+	for _, name := range tokenInText.FindAllString(text, -1) {
+		if id, err := ident.ParseToken(name); err == nil {
+			found = append(found, id)
+		}
+	}
+	return found
+}
+
+// NameTokens returns a text that names tokens, such as the author of a change, with what each is called and whom it belongs to before its
+// id. Of one without a name nothing is known but the id.
+func NameTokens(text string, names map[ident.Token]TokenName) string {
+	return tokenInText.ReplaceAllStringFunc(text, func(id string) string {
+		token, err := ident.ParseToken(id)
+		named, known := names[token]
+		switch {
+		case err != nil || !known:
+			return id
+		case named.Person == "":
+			return "service " + named.Name + ", " + id
+		case named.Name == named.Person || named.Name == "":
+			named.Name = named.Person // the console has made it for the person
+		default:
+			named.Name += " of " + named.Person
+		}
+		if strings.Contains(text, named.Name) {
+			return id
+		}
+		return named.Name + ", " + id
+	})
 }
 
 // Behind returns the person whom the token belongs to, or who has made it; zero if none is known.

@@ -1,11 +1,13 @@
 package platform_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/uuid"
 
 	"causeway/core/fault"
+	"causeway/core/ident"
 	"causeway/core/platform"
 )
 
@@ -36,5 +38,32 @@ func TestCheckRevocable_KeepsLastManageToken(t *testing.T) {
 		if (c.want == "" && err != nil) || (c.want != "" && !fault.Is(err, c.want)) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
+	}
+}
+
+func TestNameTokens_BeforeTheirIDs(t *testing.T) {
+	t.Parallel()
+	// A token is named with the person whom it belongs to, or as that of a service, before its id. One of which nothing is known, a name
+	// that is there already and a text without tokens stay as they are.
+	id := func(n byte) (token ident.Token) {
+		token.SetUUID([16]byte{15: n})
+		return token
+	}
+	names := map[ident.Token]platform.TokenName{id(1): {Name: "Backend"}, id(2): {Name: "Laptop", Person: "ana@acme.example"},
+		id(3): {Name: "ana@acme.example", Person: "ana@acme.example"}}
+	for text, want := range map[string]string{
+		id(1).String():                              "service Backend, " + id(1).String(),
+		"Ana (" + id(2).String() + ")":              "Ana (Laptop of ana@acme.example, " + id(2).String() + ")",
+		"ana@acme.example (" + id(3).String() + ")": "ana@acme.example (" + id(3).String() + ")",
+		"Ana (" + id(3).String() + "), approved by " + id(1).String(): "Ana (ana@acme.example, " + id(3).String() +
+			"), approved by service Backend, " + id(1).String(),
+		id(4).String(): id(4).String(), "operator ana": "operator ana", "Token:x": "Token:x",
+	} {
+		if got := platform.NameTokens(text, names); got != want {
+			t.Errorf("%s is %s, want %s", text, got, want)
+		}
+	}
+	if got := platform.TokensIn("by " + id(1).String() + " and " + id(4).String()); !slices.Equal(got, []ident.Token{id(1), id(4)}) {
+		t.Errorf("found %v", got)
 	}
 }

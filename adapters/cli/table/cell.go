@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"causeway/core/money"
+	"causeway/core/platform"
 )
 
 // Cell is a value with the text that a person reads.
@@ -17,6 +18,9 @@ type Cell struct {
 	Value any
 }
 
+// Actor names who has done something, as platform.Author does: the tokens in it get names before it is printed, see Page.NameActors.
+type Actor string
+
 // CellOf returns the cell of a value: a Cell, a text, an integer, a bool, a time or what has the method String.
 func CellOf(value any) Cell {
 	switch v := value.(type) {
@@ -24,6 +28,10 @@ func CellOf(value any) Cell {
 		return v
 	case time.Time:
 		return moment(v, time.RFC3339, "-")
+	case platform.Author:
+		return CellOf(Actor(v.String()))
+	case Actor:
+		return Cell{string(v), v}
 	case fmt.Stringer:
 		return Cell{v.String(), v.String()}
 	}

@@ -90,6 +90,30 @@ func (p *Page) Record(key string, r *Record) {
 	p.parts = append(p.parts, part{key: key, record: r})
 }
 
+// NameActors names the tokens of the actors on the page.
+func (p *Page) NameActors(name func(texts ...*string) error) error {
+	var cells []*Cell
+	var texts []*string
+	for _, part := range p.data() {
+		rows := part.table
+		if rows == nil {
+			rows = &part.record.fields
+		}
+		for _, row := range rows.rows {
+			for i := range row {
+				if _, isActor := row[i].Value.(Actor); isActor {
+					cells, texts = append(cells, &row[i]), append(texts, &row[i].Text)
+				}
+			}
+		}
+	}
+	err := name(texts...)
+	for _, c := range cells {
+		c.Value = Actor(c.Text)
+	}
+	return err
+}
+
 // Write prints the page. The tables and records of CSV are separated by an empty line.
 func (p *Page) Write(out io.Writer, f Format) error {
 	var text bytes.Buffer

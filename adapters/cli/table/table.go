@@ -180,6 +180,8 @@ func (c Cell) csv() string {
 		return csvcell.Escape(string(v))
 	case string:
 		return csvcell.Escape(v)
+	case Actor:
+		return csvcell.Escape(string(v))
 	default:
 		return fmt.Sprint(v)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -296,6 +297,16 @@ func (f *fakePlatforms) Settings(ctx context.Context, id ident.Platform) (platfo
 }
 
 // TokenOf returns the token of a person, which has the number of the person.
+func (f *fakePlatforms) NameTokens(ctx context.Context, p ident.Platform, texts ...*string) error {
+	for _, text := range texts {
+		if strings.Contains(*text, "Token:") {
+			*text = strings.ReplaceAll(*text, "Token:", "service Backend, Token:")
+			return f.read(ctx, p, "names of tokens")
+		}
+	}
+	return nil
+}
+
 func (f *fakePlatforms) TokenOf(ctx context.Context, p ident.Platform, of person.Person) (id ident.Token, err error) {
 	id.SetUUID(of.ID.UUID())
 	return id, f.read(ctx, p, "token of %s", of.Email)

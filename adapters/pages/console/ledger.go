@@ -124,6 +124,7 @@ type postingPage struct {
 	// Proof is nil if NotProved says why there is none.
 	Proof     *postingProof
 	NotProved string
+	Names     map[string]string // of authors
 }
 
 // hasForeignMemo reports whether the memo of a posting may have words of a payer, which are personal data.
@@ -151,6 +152,11 @@ func (c *Console) showPosting(r *request) error {
 	}
 	if data.Proof != nil {
 		c.site.AllowScript(r.w.Header())
+	}
+	if data.Authorisation != nil {
+		if data.Names, err = c.actorNames(r, data.Authorisation.By); err != nil {
+			return err
+		}
 	}
 	return c.render(r, http.StatusOK, "posting.html", data)
 }

@@ -9,6 +9,7 @@ import (
 
 	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/platform"
 	"causeway/core/proposal"
 	"causeway/ports"
 )
@@ -19,6 +20,7 @@ type proposalsPage struct {
 	Status   proposal.Status
 	Statuses []proposal.Status
 	Found    ports.Page[proposal.Stated]
+	Names    map[string]string // of authors
 	Older    string
 }
 
@@ -37,6 +39,13 @@ func (c *Console) showProposals(r *request) error {
 	if n := len(data.Found.Items); data.Found.More {
 		data.Older = url.Values{"status": {string(data.Status)}, "after": {data.Found.Items[n-1].ID.UUID().String()}}.Encode()
 	}
+	var authors []platform.Author
+	for _, p := range data.Found.Items {
+		authors = append(authors, p.By, p.DecidedBy)
+	}
+	if data.Names, err = c.actorNames(r, authors...); err != nil {
+		return err
+	}
 	return c.render(r, http.StatusOK, "proposals.html", data)
 }
 
@@ -45,6 +54,7 @@ type proposalPage struct {
 	page
 	proposal.Stated
 	Request, Figures string
+	Names            map[string]string // of authors
 	// Problem says why the last decision was not made.
 	Problem string
 	Note    string
@@ -70,6 +80,9 @@ func (c *Console) proposalWith(r *request, status int, problem string) error {
 		if err := c.askToConfirm(r, &data.page); err != nil {
 			return err
 		}
+	}
+	if data.Names, err = c.actorNames(r, found.By, found.DecidedBy); err != nil {
+		return err
 	}
 	return c.render(r, status, "proposal.html", data)
 }

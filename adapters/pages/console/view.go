@@ -136,7 +136,52 @@ func (c *Console) show(r *request, v view) error {
 	if v.Older != "" || v.Filter != nil && v.Filter.To == r.URL.Path { // another one is a download
 		c.quicken(r, &v.page)
 	}
+	if err := c.nameActors(r, v); err != nil {
+		return err
+	}
 	return c.render(r, status, "view.html", v)
+}
+
+// nameActors names the tokens of the authors that a page shows.
+func (c *Console) nameActors(r *request, v view) error {
+	if r.platform.ID.IsZero() {
+		return nil
+	}
+	var texts []*string
+	addFacts := func(facts []fact) {
+		for i := range facts {
+			texts = append(texts, &facts[i].Value)
+		}
+	}
+	addFacts(v.Facts)
+	for _, s := range v.Sections {
+		addFacts(s.Facts)
+		if s.Table == nil {
+			continue
+		}
+		for _, row := range s.Table.Rows {
+			for i := range row {
+				if row[i].Class == "" {
+					texts = append(texts, &row[i].Text)
+				}
+			}
+		}
+	}
+	return c.Platforms.NameTokens(r.Context(), r.platform.ID, texts...)
+}
+
+// actorNames returns authors as they are shown, by their texts.
+func (c *Console) actorNames(r *request, authors ...platform.Author) (map[string]string, error) {
+	names, texts := map[string]string{}, make([]string, len(authors))
+	pointers := make([]*string, len(authors))
+	for i, a := range authors {
+		texts[i], pointers[i] = a.String(), &texts[i]
+	}
+	err := c.Platforms.NameTokens(r.Context(), r.platform.ID, pointers...)
+	for i, a := range authors {
+		names[a.String()] = texts[i]
+	}
+	return names, err
 }
 
 // htmxConfig keeps htmx to what the policy of the pages allows, and pages out of the storage of the browser, which outlives a session. A
