@@ -16,6 +16,7 @@ import (
 	"causeway/core/fault"
 	"causeway/core/formats/connection"
 	"causeway/core/money"
+	"causeway/core/platform"
 	"causeway/core/rail"
 	"causeway/ports"
 )
@@ -259,13 +260,16 @@ func (db *DB) RailPauseHistory(ctx context.Context, name string) ([]ports.RailPa
 }
 
 // SaveRailPause implements rails.RailConnectionStore.
-func (db *DB) SaveRailPause(ctx context.Context, p ports.RailPause) error {
+func (db *DB) SaveRailPause(ctx context.Context, p ports.RailPause, record ...platform.OperatorAction) error {
 	return db.asOwner(ctx, "rail_controls", func(tx storage.Tx) error {
 		if _, err := tx.Exec(ctx, storage.LockPauses); err != nil {
 			return err
 		}
 		_, err := tx.Exec(ctx, `INSERT INTO rail_controls (name, paused, set_by, note, set_at, person_id) VALUES ($1, $2, $3, $4, $5, $6)`,
 			p.Name, p.Paused, p.By, p.Note, p.At, p.Person)
+		for i := 0; i < len(record) && err == nil; i++ {
+			_, err = tx.Exec(ctx, insertOperatorAction, operatorActionColumns(record[i])...)
+		}
 		return err
 	})
 }

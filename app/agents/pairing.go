@@ -6,6 +6,7 @@ import (
 
 	"causeway/app/internal/batch"
 	"causeway/core/agent"
+	"causeway/core/diff"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/platform"
@@ -107,6 +108,10 @@ func (s *Service) Redeem(ctx context.Context, text string) (Paired, error) {
 		}
 		paired.Agent = connected
 		if err := tx.UpdateAgent(ctx, connected); err != nil {
+			return err
+		}
+		if err := s.record(ctx, tx, found.Platform, platform.AgentProgram, platform.ConnectedAgent, found.Agent, diff.Between(
+			diff.Values{"isConnected": "false"}, diff.Values{"isConnected": "true"})); err != nil {
 			return err
 		}
 		return tx.RedeemDeviceCode(ctx, redeemed)

@@ -45,6 +45,7 @@ func TestService_RedeemConnectsOnce(t *testing.T) {
 		t.Fatalf("redeemed %+v, %v", paired, err)
 	}
 
+	e.WantChanges(platform.ConnectedAgent, "(agent): isConnected false → true")
 	_, again := e.agents.Redeem(t.Context(), code)
 	apptest.WantFault(t, "redeemed again", again, fault.DeviceCodeAlreadyRedeemed)
 	if status, err := e.agents.CodeStatus(t.Context(), p, strings.ToLower(code)); err != nil || !status.Redeemed() || status.Code != code ||

@@ -3,6 +3,7 @@ package customers
 import (
 	"context"
 	"slices"
+	"time"
 
 	"causeway/app/internal/uow"
 	"causeway/core/customer"
@@ -39,6 +40,9 @@ func (s *Verifications) CreateOwner(ctx context.Context, principal platform.Prin
 			return err
 		}
 		if err := tx.CreateBeneficialOwner(ctx, created); err != nil {
+			return err
+		}
+		if err := s.recordOwner(ctx, tx, principal, platform.CreatedOwner, customer.BeneficialOwner{}, created, work.now); err != nil {
 			return err
 		}
 		if err := s.Sanctions.enqueue(ctx, tx, s.IDs, principal.Platform, principal.Environment, work.now, work.customer.ID); err != nil {
@@ -90,13 +94,32 @@ func (s *Verifications) UpdateOwner(ctx context.Context, principal platform.Prin
 				return err
 			}
 		}
+		before := work.owners[i]
 		work.owners[i] = changed
+		if err := s.recordOwner(ctx, tx, principal, platform.UpdatedOwner, before, changed, work.now); err != nil {
+			return err
+		}
 		if err := tx.UpdateBeneficialOwner(ctx, changed); err != nil {
 			return err
 		}
 		return work.ownersDecided(ctx)
 	})
 	return changed, err
+}
+
+// recordOwner records who has added or changed an owner, if anything was changed: a token, or the business on its own pages.
+func (s *Verifications) recordOwner(ctx context.Context, tx Tx, principal platform.Principal, kind platform.OperatorActionKind, before,
+	after customer.BeneficialOwner, now time.Time) error {
+	changes, by := customer.ChangedOwner(before, after), principal.Author()
+	if len(changes) == 0 {
+		return nil
+	}
+	if by.Token.IsZero() {
+		by = platform.Customer
+	}
+	return tx.RecordOperatorAction(ctx, platform.OperatorAction{ID: s.IDs.New(now), Platform: after.Platform, Kind: kind,
+		Subject: after.ID.UUID(), Name: after.ID.String() + " of " + after.Customer.String(), Actor: by.Name(), Person: by.Person, At: now,
+		Changes: changes})
 }
 
 // Owner returns a beneficial owner, or BENEFICIAL_OWNER_NOT_FOUND.

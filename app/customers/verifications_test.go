@@ -677,3 +677,24 @@ func TestService_BusinessIsShownWithItsOwners(t *testing.T) {
 		t.Errorf("deleted: %+v, %v", deleted.Owners, err)
 	}
 }
+
+func TestOwners_ChangesAreRecordedWithoutValues(t *testing.T) {
+	t.Parallel()
+	// Who has added or changed an owner is recorded with the fields, whose values nobody could erase. A change of nothing is not.
+	env := newVerificationEnv(t, false)
+	business := env.newBusiness("HRB 1")
+	owner, err := env.verifications.CreateOwner(t.Context(), env.Admin, nil, business.ID, ownerRequest("Ek"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := env.verifications.UpdateOwner(t.Context(), env.Admin, owner.ID, customer.OwnerUpdate{OwnershipPercentage: new(31)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	env.WantChanges(platform.UpdatedOwner, env.Admin.Token.String()+": ownershipPercentage changed")
+	if got := env.QueryStrings(`SELECT changes::text FROM operator_actions WHERE action = 'CREATE_BENEFICIAL_OWNER' AND subject_id = $1`,
+		owner.ID); len(got) != 1 || strings.Contains(got[0], "Ek") || !strings.Contains(got[0], "personalInfo.lastName") {
+		t.Errorf("recorded %q", got)
+	}
+}

@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"causeway/app/internal/foureyes"
 	"causeway/core/books"
 	"causeway/core/corridor"
+	"causeway/core/diff"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -84,7 +86,11 @@ func (s *Service) propose(ctx context.Context, tx Tx, by Author, change corridor
 	created := proposal.New(ident.NewProposal(s.IDs.New, now), change.Platform, books.ActionPrice, operation, text,
 		platform.Author{Actor: by.Actor, Person: by.Person}, people, now)
 	result.Proposal = &created
-	return foureyes.Create(ctx, tx, created, func(pending int) error { return created.CheckCreate(people, pending) })
+	if err := foureyes.Create(ctx, tx, created, func(pending int) error { return created.CheckCreate(people, pending) }); err != nil ||
+		by.Actor == "" {
+		return err
+	}
+	return s.recordProposal(ctx, tx, platform.OperatorProposedPrice, created, created.By, created.ByPerson, now)
 }
 
 // Approve makes a proposed change in one commit with its approval by another operator. A change that has become
@@ -161,7 +167,26 @@ func (r request) change(p ident.Platform) (ports.CorridorKey, corridor.Change, e
 
 // Reject rejects a proposal; the proposer withdraws it so. Faults: NOT_FOUND; those of proposal.Proposal.Reject.
 func (s *Service) Reject(ctx context.Context, by platform.Author, id ident.Proposal, note string) (proposal.Stated, error) {
-	return s.decisions().Reject(ctx, decision(by, id), note)
+	d := decision(by, id)
+	d.Decided = func(ctx context.Context, tx Tx, p proposal.Stated) error {
+		return s.recordProposal(ctx, tx, platform.OperatorRejectedPrice, p.Proposal, by, by.Person, p.DecidedAt)
+	}
+	return s.decisions().Reject(ctx, d, note)
+}
+
+// recordProposal records who has proposed a change or rejected it, with the terms before it and after.
+func (s *Service) recordProposal(ctx context.Context, tx Tx, kind platform.OperatorActionKind, of proposal.Proposal, by platform.Author,
+	who ident.Person, at time.Time) error {
+	p, err := newProposal(proposal.Stated{Proposal: of})
+	if err != nil {
+		return err
+	}
+	a := p.Action()
+	a.ID, a.Kind, a.Subject, a.Actor, a.Person, a.At = s.IDs.New(at), kind, of.ID.UUID(), by.Name(), who, at
+	if kind == platform.OperatorProposedPrice {
+		a.Changes = diff.Between(p.Before.Values(p.Key.From), p.After.Values(p.Key.From))
+	}
+	return tx.RecordOperatorAction(ctx, a)
 }
 
 // Proposal is a proposed change of a corridor.

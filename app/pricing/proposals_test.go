@@ -219,6 +219,11 @@ func TestService_RejectAndExpire(t *testing.T) {
 		rejected.Note != "a typo" {
 		t.Errorf("rejected: %+v, %v", rejected, err)
 	}
+	env.WantChanges(platform.OperatorRejectedPrice, itself().Actor+": ")
+	if got := env.QueryStrings(`SELECT subject || ' ' || jsonb_path_exists(changes, '$[*].after') FROM operator_actions
+		WHERE action = 'PROPOSE_PRICE' AND subject_id = $1`, withdrawn); len(got) != 1 || got[0] != "USD to BTC true" {
+		t.Errorf("proposed: %q", got)
+	}
 	env.Clock.Advance(proposal.Lifetime)
 	pending := env.propose(pair, corridor.OverrideInput{Fixed: "32"})
 	for _, id := range []ident.Proposal{withdrawn, expired, {}} {

@@ -130,8 +130,12 @@ func (s *Service) change(ctx context.Context, operation string, c change, by Aut
 			return p.save(ctx, tx, platform.Approval{})
 		}
 		c.After, c.Untested = p.after, c.Untested && p.test == nil
-		made.Proposal, err = s.propose(ctx, tx, operation, c, p.version, by)
-		return err
+		if made.Proposal, err = s.propose(ctx, tx, operation, c, p.version, by); err != nil {
+			return err
+		}
+		proposed := p.action
+		proposed.Kind, proposed.Subject = platform.OperatorProposedConnection, made.Proposal.ID.UUID()
+		return tx.RecordOperatorAction(ctx, proposed)
 	})
 	return made, err
 }
@@ -208,7 +212,15 @@ func notWorking(err error) error {
 
 // Reject rejects a proposal; the proposer withdraws it so. Faults: NOT_FOUND; those of proposal.Proposal.Reject.
 func (s *Service) Reject(ctx context.Context, by platform.Author, id ident.Proposal, note string) (proposal.Stated, error) {
-	return s.decisions().Reject(ports.ForAllPlatforms(ctx), foureyes.Decision[ConnectionsTx]{ID: id, By: by}, note)
+	rejected := func(ctx context.Context, tx ConnectionsTx, of proposal.Stated) error {
+		p, err := newProposal(of)
+		if err != nil {
+			return err
+		}
+		return tx.RecordOperatorAction(ctx, platform.OperatorAction{ID: s.IDs.New(of.DecidedAt), Kind: platform.OperatorRejectedConnection,
+			Subject: id.UUID(), Name: p.Connection, Actor: by.Name(), Person: by.Person, At: of.DecidedAt})
+	}
+	return s.decisions().Reject(ports.ForAllPlatforms(ctx), foureyes.Decision[ConnectionsTx]{ID: id, By: by, Decided: rejected}, note)
 }
 
 // Proposal is a proposed change of a connection.

@@ -92,6 +92,10 @@ func TestChanges_EachNeedsASecondPerson(t *testing.T) {
 	}
 	e.WantChanges(platform.OperatorRetiredConnection, e.finance.Actor+": state open → retired")
 	e.WantChanges(platform.OperatorSetBalance, e.finance.Actor+": balance  → 0.00 EUR")
+	if got := e.QueryStrings(`SELECT DISTINCT actor || ' ' || subject FROM operator_actions WHERE action = 'PROPOSE_CONNECTION'`); len(got) != 1 ||
+		got[0] != e.operator.Actor+" bank-eur" {
+		t.Errorf("proposed: %q", got)
+	}
 	if set := e.QueryStrings(`SELECT actor || ' ' || jsonb_path_exists(changes, '$[*] ? (@.field == "adapter" && @.after == "BANK_FILE")')
 		FROM operator_actions WHERE action = 'SET_CONNECTION' AND subject = 'bank-eur'`); len(set) != 1 || set[0] != e.finance.Actor+" true" {
 		t.Errorf("recorded %q", set)
@@ -183,6 +187,28 @@ func TestApprove_TwiceAtOnce(t *testing.T) {
 	if history, err := e.Connections.RailConnectionHistory(t.Context(), "bank-eur"); err != nil || len(history) != 1 || approved != 1 {
 		t.Errorf("%d approved, %+v, %v", approved, history, err)
 	}
+}
+
+func TestReject_AndPausesAreRecorded(t *testing.T) {
+	t.Parallel()
+	// Who rejects a change of a connection, and who stops and resumes a rail, is recorded in the commit of that.
+	e := newTwoPersons(t)
+	id := e.propose(t, bankFile)
+	if _, err := e.Reject(t.Context(), platform.Author{Actor: e.finance.Actor, Person: e.finance.Person}, id, "not yet"); err != nil {
+		t.Fatal(err)
+	}
+	for _, paused := range []bool{true, false} {
+		if err := e.Pause(t.Context(), "SEPA", paused, e.operator); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Pause(t.Context(), "SEPA", paused, e.operator); err == nil {
+			t.Errorf("paused %t twice", paused)
+		}
+	}
+
+	e.WantChanges(platform.OperatorRejectedConnection, e.finance.Actor+": ")
+	e.WantChanges(platform.OperatorPausedRail, e.operator.Actor+": isPaused false → true")
+	e.WantChanges(platform.OperatorResumedRail, e.operator.Actor+": isPaused true → false")
 }
 
 func TestChanges_NobodyElse(t *testing.T) {

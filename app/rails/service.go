@@ -7,9 +7,11 @@ package rails
 import (
 	"context"
 	"slices"
+	"strconv"
 	"time"
 
 	"causeway/core/corridor"
+	"causeway/core/diff"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/platform"
@@ -157,8 +159,13 @@ func (s *Service) Pause(ctx context.Context, name string, paused bool, by Author
 		state := map[bool]string{true: "paused already", false: "not paused"}[paused]
 		return fault.New(fault.InvalidInput, "%s is %s.", name, state)
 	}
-	return s.Connections.SaveRailPause(ctx, ports.RailPause{Name: name, Paused: paused, By: by.Actor, Person: by.Person, Note: by.Note,
-		At: s.Clock.Now()})
+	now, kind := s.Clock.Now(), platform.OperatorResumedRail
+	if paused {
+		kind = platform.OperatorPausedRail
+	}
+	return s.Connections.SaveRailPause(ports.ForAllPlatforms(ctx), ports.RailPause{Name: name, Paused: paused, By: by.Actor, Person: by.Person,
+		Note: by.Note, At: now}, platform.OperatorAction{ID: s.IDs.New(now), Kind: kind, Name: name, Actor: by.Actor, Person: by.Person, At: now,
+		Changes: diff.Between(diff.Values{"isPaused": strconv.FormatBool(!paused)}, diff.Values{"isPaused": strconv.FormatBool(paused)})})
 }
 
 // Change is one entry of the history of a connection or rail.

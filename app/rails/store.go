@@ -97,7 +97,8 @@ type RailConnectionStore interface {
 	// SaveRailTest stores a test, and the jobs that follow from it. It returns ErrRailConnectionChanged if the connections in force are
 	// no longer those that the caller has seen.
 	SaveRailTest(ctx context.Context, t ports.RailTest, seen []ports.RailConnectionVersion, jobs []ports.Job) error
-	SaveRailPause(ctx context.Context, p ports.RailPause) error
+	// SaveRailPause stores a pause or resumption, with the record of who did it.
+	SaveRailPause(ctx context.Context, p ports.RailPause, record ...platform.OperatorAction) error
 }
 
 // RailFeedStore stores how far feeds were read. Each method is one atomic step, and those with a lease return

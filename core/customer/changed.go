@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"causeway/core/diff"
+	"causeway/core/ident"
 )
 
 // shownChanges are the fields that say nothing about a person.
@@ -18,6 +19,22 @@ func Changed(before, after Customer) []diff.Field {
 	return diff.Hide(diff.Between(before.values(), after.values()), func(name string) bool { return shownChanges[name] })
 }
 
+// ChangedOwner is Changed of two versions of a beneficial owner; one that is zero does not exist.
+func ChangedOwner(before, after BeneficialOwner) []diff.Field {
+	return diff.Hide(diff.Between(before.values(), after.values()), func(name string) bool { return shownChanges[name] })
+}
+
+// values are those that a platform or the business changes, and the status that may follow.
+func (o BeneficialOwner) values() diff.Values {
+	o.ID, o.Platform, o.Customer = ident.BeneficialOwner{}, ident.Platform{}, ident.Customer{}
+	o.Check, o.CreatedAt, o.UpdatedAt = Check{}, time.Time{}, time.Time{}
+	document, err := json.Marshal(o)
+	if err != nil {
+		return nil // impossible: it has only texts, times and lists
+	}
+	return apiValues(document)
+}
+
 // values are those that a platform or the customer changes, and the status that may follow.
 func (c Customer) values() diff.Values {
 	c.Owners, c.Contacts, c.NeedsSCA = nil, Contacts{}, false
@@ -26,6 +43,10 @@ func (c Customer) values() diff.Values {
 	if err != nil {
 		return nil // impossible: it has only texts, times and lists
 	}
+	return apiValues(document)
+}
+
+func apiValues(document []byte) diff.Values {
 	values := diff.Values{}
 	for path, value := range diff.Of(document) {
 		values[apiName(path)] = value
@@ -33,7 +54,8 @@ func (c Customer) values() diff.Values {
 	return values
 }
 
-var apiObjects = strings.NewReplacer("business.", "businessInfo.", "diligence.", "", "consent.", "endUserTermsConsent.")
+var apiObjects = strings.NewReplacer("business.", "businessInfo.", "diligence.", "", "consent.", "endUserTermsConsent.",
+	"person.", "personalInfo.")
 
 // apiName returns the name in the API of a field, such as businessInfo.taxId for Business.TaxID.
 func apiName(path string) string {

@@ -29,6 +29,9 @@ var Service = Author{Actor: "(service)"}
 // Customer is a customer who changes its own data. It is one author for all of them, and the record names the customer as its subject.
 var Customer = Author{Actor: "(customer)"}
 
+// AgentProgram is the program that is connected with an agent. It is one author for all of them, and the record names the agent.
+var AgentProgram = Author{Actor: "(agent)"}
+
 // String returns the author as reports name it, such as "operator ana".
 func (a Author) String() string {
 	switch {

@@ -44,6 +44,9 @@ const (
 	CreatedAgent         OperatorActionKind = "CREATE_AGENT"
 	UpdatedAgent         OperatorActionKind = "UPDATE_AGENT"
 	DeletedAgent         OperatorActionKind = "DELETE_AGENT"
+	ConnectedAgent       OperatorActionKind = "CONNECT_AGENT" // by the program that had its device code
+	CreatedOwner         OperatorActionKind = "CREATE_BENEFICIAL_OWNER"
+	UpdatedOwner         OperatorActionKind = "UPDATE_BENEFICIAL_OWNER"
 	CreatedWebhookSecret OperatorActionKind = "CREATE_WEBHOOK_SECRET"
 	DeletedWebhookSecret OperatorActionKind = "DELETE_WEBHOOK_SECRET"
 
@@ -52,9 +55,17 @@ const (
 	OperatorRetiredConnection OperatorActionKind = "RETIRE_CONNECTION"
 	OperatorDeletedConnection OperatorActionKind = "DELETE_CONNECTION"
 	OperatorSetBalance        OperatorActionKind = "SET_CONNECTION_BALANCE"
+	// The name of these is that of the connection, and their subject the proposal.
+	OperatorProposedConnection OperatorActionKind = "PROPOSE_CONNECTION"
+	OperatorRejectedConnection OperatorActionKind = "REJECT_CONNECTION"
+	// The name of these is that of the connection or rail.
+	OperatorPausedRail  OperatorActionKind = "PAUSE_RAIL"
+	OperatorResumedRail OperatorActionKind = "RESUME_RAIL"
 
 	OperatorSetCorridor        OperatorActionKind = "SET_CORRIDOR"
 	OperatorResetCorridor      OperatorActionKind = "RESET_CORRIDOR"
+	OperatorProposedPrice      OperatorActionKind = "PROPOSE_PRICE" // its subject is the proposal
+	OperatorRejectedPrice      OperatorActionKind = "REJECT_PRICE"
 	OperatorArchivedMonth      OperatorActionKind = "ARCHIVE_MONTH"
 	OperatorRestoredMonth      OperatorActionKind = "RESTORE_MONTH"
 	OperatorRotatedDataKey     OperatorActionKind = "ROTATE_DATA_KEY"
@@ -100,7 +111,7 @@ const (
 // IsOfConnection reports whether an action has changed the settings of a connection.
 func (k OperatorActionKind) IsOfConnection() bool {
 	return slices.Contains([]OperatorActionKind{OperatorSetConnection, OperatorRetiredConnection, OperatorDeletedConnection,
-		OperatorSetBalance}, k)
+		OperatorSetBalance, OperatorProposedConnection, OperatorRejectedConnection}, k)
 }
 
 // OperatorAction is the record of an action of an operator. It never changes.
@@ -124,9 +135,10 @@ func ParseActor(text string) (string, error) {
 	actor := strings.TrimSpace(text)
 	n := utf8.RuneCountInString(actor)
 	if n == 0 || n > maxActorLength || !utf8.ValidString(actor) || strings.ContainsFunc(actor, unicode.IsControl) || actorKey(actor) == "" ||
-		IsSameActor(actor, Service.Actor) || IsSameActor(actor, Customer.Actor) {
+		IsSameActor(actor, Service.Actor) || IsSameActor(actor, Customer.Actor) ||
+		IsSameActor(actor, AgentProgram.Actor) {
 		return "", fault.Invalid(fault.Field{Field: "actor", Message: "must name who does this, in 1 to 200 characters, none of them a control " +
-			"character, and is neither " + Service.Actor + " nor " + Customer.Actor})
+			"character, and is none of " + Service.Actor + ", " + Customer.Actor + " and " + AgentProgram.Actor})
 	}
 	return actor, nil
 }

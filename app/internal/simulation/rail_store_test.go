@@ -16,6 +16,7 @@ import (
 	"causeway/core/account"
 	"causeway/core/books"
 	"causeway/core/ident"
+	"causeway/core/platform"
 	"causeway/core/proposal"
 	"causeway/core/rail"
 	"causeway/core/receivable"
@@ -278,7 +279,9 @@ func (s store) SaveRailTest(context.Context, ports.RailTest, []ports.RailConnect
 	return nil
 }
 
-func (s store) SaveRailPause(context.Context, ports.RailPause) error { return nil }
+func (s store) SaveRailPause(context.Context, ports.RailPause, ...platform.OperatorAction) error {
+	return nil
+}
 
 func (s store) RailAccounts(context.Context, string, time.Time) ([]rail.Account, error) {
 	return nil, nil
