@@ -775,7 +775,7 @@ CREATE INDEX customers_by_region ON customers USING btree (platform_id, region, 
 CREATE INDEX customers_by_type ON customers USING btree (platform_id, customer_type, id) WHERE (customer_type <> ''::text);
 CREATE INDEX customers_by_uma_address ON customers USING btree (platform_id, uma_address, id) WHERE (uma_address <> ''::text);
 CREATE INDEX customers_by_updated_at ON customers USING btree (platform_id, updated_at, id) WHERE (updated_at IS NOT NULL);
-CREATE INDEX customers_held ON customers USING btree (platform_id, held_at, id) WHERE (held_at IS NOT NULL);
+CREATE INDEX customers_on_hold ON customers USING btree (platform_id, on_hold_at, id) WHERE (on_hold_at IS NOT NULL);
 CREATE TRIGGER ledger_evidence_change AFTER UPDATE ON customers FOR EACH ROW WHEN (((((old.customer_type IS DISTINCT FROM new.customer_type) OR (old.status IS DISTINCT FROM new.status)) OR (old.held_at IS DISTINCT FROM new.held_at)) OR (old.deleted_at IS DISTINCT FROM new.deleted_at))) EXECUTE FUNCTION ledger_queue_version('customer-status');
 CREATE TRIGGER ledger_evidence_version AFTER INSERT OR DELETE ON customers FOR EACH ROW EXECUTE FUNCTION ledger_queue_version('customer-status');
 CREATE TRIGGER search_changed AFTER UPDATE ON customers FOR EACH ROW WHEN ((old.updated_at IS DISTINCT FROM new.updated_at)) EXECUTE FUNCTION queue_search_keys('CUSTOMER');

@@ -54,3 +54,20 @@ func (db *DB) AgentAttempts(ctx context.Context, p ident.Platform, f ports.Agent
 	l.inIntervalByID("attempted_at", f.At)
 	return selectPage(ctx, db, l, f.Paging, agentAttempts)
 }
+
+// reasonsOfAttempts is what is read of the first entry about an action.
+var reasonsOfAttempts = agentAttempts.Only("action_id", "reasons")
+
+// ApprovalReasons implements agents.Store. It uses agent_attempts_by_action, once for each action.
+func (db *DB) ApprovalReasons(ctx context.Context, p ident.Platform, actions []ident.AgentAction) (map[ident.AgentAction][]agent.Reason,
+	error) {
+	found := make(map[ident.AgentAction][]agent.Reason, len(actions))
+	attempts, err := queryTable(ctx, db, db.read, reasonsOfAttempts, `
+		SELECT `+reasonsOfAttempts.Names("f")+` FROM unnest($2::uuid[]) AS a(id) CROSS JOIN LATERAL (
+			SELECT * FROM agent_attempts t WHERE t.platform_id = $1 AND t.action_id = a.id AND t.transaction_id IS NULL ORDER BY t.id LIMIT 1) f`,
+		p, actions)
+	for _, a := range attempts {
+		found[a.Action] = a.Reasons
+	}
+	return found, err
+}

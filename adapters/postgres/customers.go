@@ -235,8 +235,8 @@ func (db *DB) CustomersByID(ctx context.Context, p ident.Platform, ids []ident.C
 	return selectRows(ctx, db, db.read, customers, `WHERE platform_id = $1 AND id = ANY($2) AND deleted_at IS NULL ORDER BY id`, p, ids)
 }
 
-// HeldCustomers implements customers.Store. It uses customers_held.
-func (db *DB) HeldCustomers(ctx context.Context, p ident.Platform, limit int) ([]customer.Customer, error) {
-	return selectRows(ctx, db, db.read, customers, `WHERE platform_id = $1 AND held_at IS NOT NULL AND deleted_at IS NULL
-		ORDER BY held_at, id LIMIT $2`, p, limit)
+// CustomersOnHold implements customers.Store. It uses customers_on_hold.
+func (db *DB) CustomersOnHold(ctx context.Context, p ident.Platform, limit int) ([]customer.Customer, error) {
+	return selectRows(ctx, db, db.read, customers, `WHERE platform_id = $1 AND on_hold_at IS NOT NULL AND deleted_at IS NULL
+		ORDER BY on_hold_at, id LIMIT $2`, p, limit)
 }

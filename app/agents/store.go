@@ -20,6 +20,8 @@ type Store interface {
 	// AgentCounters returns the counters of agents in a month ("2026-03"). Agents without any are omitted.
 	AgentCounters(ctx context.Context, p ident.Platform, ids []ident.Agent, month string) (map[ident.Agent]agent.Counters, error)
 	AgentActions(ctx context.Context, p ident.Platform, f ports.AgentActionFilter) (ports.Page[agent.Action], error)
+	// ApprovalReasons returns why the policy asked for the approval of actions. Those whose entries were deleted are omitted.
+	ApprovalReasons(ctx context.Context, p ident.Platform, actions []ident.AgentAction) (map[ident.AgentAction][]agent.Reason, error)
 	AgentAttempts(ctx context.Context, p ident.Platform, f ports.AgentAttemptFilter) (ports.Page[agent.Attempt], error)
 	Agent(ctx context.Context, p ident.Platform, id ident.Agent) (agent.Agent, error)
 	Agents(ctx context.Context, p ident.Platform, f ports.AgentFilter) (ports.Page[agent.Agent], error)

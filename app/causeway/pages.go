@@ -51,7 +51,7 @@ func (a *app) mountConsole(server *httpapi.API, address net.Addr) error {
 		Verifications: a.verifications, Screening: a.screening, Documents: a.documents,
 		PaymentActions: a.payments, Tokens: a.platforms, RequestLog: a.requestLog, Activity: activity.New(a.db),
 		Filters: filters.New(a.db, systemClock{}), Search: a.search,
-		Accounts: a.accounts, Stopping: a.stopping, Operations: a.processes, Agents: a.agents,
+		Accounts: a.accounts, Stopping: a.stopping, Operations: a.processes, Agents: a.agents, AgentApprovals: a.payments,
 		Limits:     limits.New(limits.Config{Store: a.db, Clock: systemClock{}}),
 		Notes:      notes.New(a.db, systemClock{}, ids.New()),
 		APIPath:    httpapi.BasePath,

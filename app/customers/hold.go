@@ -65,7 +65,7 @@ func (s *Verifications) changeHold(ctx context.Context, p ident.Platform, by pla
 	return after, err
 }
 
-// Held returns the customers who are held, by the screening or a person, those first who are held longest.
-func (s *Verifications) Held(ctx context.Context, p ident.Platform, limit int) ([]customer.Customer, error) {
-	return s.Store.HeldCustomers(ctx, p, limit)
+// OnHold returns the customers whom a person has put on hold, those first who are held longest.
+func (s *Verifications) OnHold(ctx context.Context, p ident.Platform, limit int) ([]customer.Customer, error) {
+	return s.Store.CustomersOnHold(ctx, p, limit)
 }

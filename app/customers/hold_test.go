@@ -51,7 +51,7 @@ func TestHold_LastsUntilAPersonReleases(t *testing.T) {
 	if err := hold(c.ID, "again"); !fault.Is(err, fault.Conflict) {
 		t.Errorf("held twice: %v", err)
 	}
-	if found, err := e.verifications.Held(t.Context(), e.Platform.ID, 10); err != nil || len(found) != 2 || found[0].ID != c.ID {
+	if found, err := e.verifications.OnHold(t.Context(), e.Platform.ID, 10); err != nil || len(found) != 2 || found[0].ID != c.ID {
 		t.Errorf("held are %+v, %v", found, err)
 	}
 	e.load(person("1", "Ivan Testov"))

@@ -63,8 +63,8 @@ type Store interface {
 	OpenScreeningHits(ctx context.Context, p ident.Platform, limit int) ([]screening.Hit, error)
 	// CustomerScreeningHits returns the hits of a customer and its owners, oldest first.
 	CustomerScreeningHits(ctx context.Context, p ident.Platform, c ident.Customer) ([]screening.Hit, error)
-	// HeldCustomers returns at most limit customers who are held and not deleted, those first who are held longest.
-	HeldCustomers(ctx context.Context, p ident.Platform, limit int) ([]customer.Customer, error)
+	// CustomersOnHold returns at most limit customers whom a person has put on hold, those first who are held longest.
+	CustomersOnHold(ctx context.Context, p ident.Platform, limit int) ([]customer.Customer, error)
 	// ScreeningRun returns a run, or false if it was deleted.
 	ScreeningRun(ctx context.Context, p ident.Platform, id uuid.UUID) (screening.Run, bool, error)
 	// BeneficialOwner returns an owner, or BENEFICIAL_OWNER_NOT_FOUND.

@@ -165,6 +165,7 @@ func ParseSession(s string) (Session, error)                 { return Parse[sess
 func ParseReconciliation(s string) (Reconciliation, error)   { return Parse[reconciliationKind](s) }
 func ParseBreak(s string) (Break, error)                     { return Parse[breakKind](s) }
 func ParseAgent(s string) (Agent, error)                     { return Parse[agentKind](s) }
+func ParseAgentAction(s string) (AgentAction, error)         { return Parse[agentActionKind](s) }
 func ParseRequestLog(s string) (RequestLog, error)           { return Parse[requestLogKind](s) }
 func ParseSCAReset(s string) (SCAReset, error)               { return Parse[scaResetKind](s) }
 

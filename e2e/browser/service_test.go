@@ -173,7 +173,9 @@ func (p *platform) sendWith(headers http.Header, method, path string, body any) 
 		p.t.Fatal(err)
 	}
 	maps.Copy(r.Header, headers)
-	r.SetBasicAuth(p.ClientID, p.ClientSecret)
+	if r.Header.Get("Authorization") == "" {
+		r.SetBasicAuth(p.ClientID, p.ClientSecret)
+	}
 	r.Header.Set("Content-Type", "application/json")
 	response, err := http.DefaultClient.Do(r)
 	if err != nil {

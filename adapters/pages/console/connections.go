@@ -25,6 +25,7 @@ type Rails interface {
 	Calendars(ctx context.Context, name string, year int) ([]rails.RailCalendar, error)
 	OpenPayments(ctx context.Context, name string) ([]rails.OpenPayments, error)
 	Pause(ctx context.Context, name string, paused bool, by rails.Author) error
+	InReview(ctx context.Context, p ident.Platform, limit int) ([]rail.Payment, error)
 	Waiting(ctx context.Context, state rail.State, connection string, limit int) ([]rail.Payment, error)
 	Payments(ctx context.Context, id uuid.UUID) ([]rails.Decided, error)
 	Release(ctx context.Context, id uuid.UUID, by rails.Author) (proposal.Outcome[rail.Payment], error)

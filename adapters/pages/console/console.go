@@ -63,6 +63,7 @@ type Config struct {
 	Accounts       Accounts
 	Operations     Operations
 	Agents         Agents
+	AgentApprovals AgentApprovals
 	Limits         Limits
 	Notes          Notes
 
@@ -191,7 +192,7 @@ type platformRoute struct {
 
 func (c *Console) platformRoutes() []platformRoute {
 	return slices.Concat(
-		c.paymentRoutes(), c.reviewRoutes(), c.monthRoutes(), c.reconciliationRoutes(), c.financeRoutes(), c.financialsRoutes(),
+		c.paymentRoutes(), c.reviewRoutes(), c.agentApprovalRoutes(), c.monthRoutes(), c.reconciliationRoutes(), c.financeRoutes(), c.financialsRoutes(),
 		c.unmatchedRoutes(), c.adjustmentRoutes(), c.exportRoutes(), c.recurringRoutes(), c.jobRoutes(), c.developerRoutes(), c.eventRoutes(),
 		c.customerRoutes(), c.auditRoutes(),
 		[]platformRoute{

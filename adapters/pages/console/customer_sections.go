@@ -6,11 +6,13 @@ import (
 	"strings"
 
 	"causeway/app/accounts"
+	"causeway/app/agents"
 	"causeway/app/exports"
 	"causeway/core/agent"
 	"causeway/core/customer"
 	"causeway/core/ident"
 	"causeway/core/person"
+	"causeway/core/platform"
 	"causeway/core/verification"
 	"causeway/ports"
 )
@@ -18,6 +20,8 @@ import (
 // Agents are the use cases on agents.
 type Agents interface {
 	List(ctx context.Context, p ident.Platform, f ports.AgentFilter) (ports.Page[agent.WithUsage], error)
+	Activity(ctx context.Context, p ident.Platform, id ident.Agent) (agents.Activity, error)
+	ReasonsOf(ctx context.Context, p ident.Platform, actions []ident.AgentAction) (map[ident.AgentAction][]agent.Reason, error)
 }
 
 // Notes are the use cases on what people write about customers.
@@ -27,8 +31,10 @@ type Notes interface {
 }
 
 func (c *Console) customerRoutes() []platformRoute {
+	holds := append(c.actionRoutes("/customers/{customer}/hold", person.Review, c.holdCustomer),
+		c.actionRoutes("/customers/{customer}/release", person.Review, c.releaseCustomer)...)
 	statement := c.actionRoutes("/customers/{customer}/statement", person.ViewPersonalData, c.statement)
-	return append(c.actionRoutes("/customers/{customer}/note", person.ViewPersonalData, c.writeNote), statement[0],
+	return append(append(holds, c.actionRoutes("/customers/{customer}/note", person.ViewPersonalData, c.writeNote)...), statement[0],
 		platformRoute{http.MethodPost, statement[1].pattern, person.ViewPersonalData, c.downloadStatement})
 }
 
@@ -132,6 +138,31 @@ func (c *Console) customerOfAction(r *request) (id ident.Customer, back string, 
 	}
 	_, err = c.Customers.Get(r.Context(), r.platform.ID, id)
 	return id, basePath(r.platform.ID) + "/customers/" + pathOfID(id), err
+}
+
+// changeHold returns what holds or releases a customer.
+func (c *Console) changeHold(r *request, a action, do func(context.Context, ident.Platform, platform.Author, ident.Customer, string) (
+	customer.Customer, error)) (action, error) {
+	id, back, err := c.customerOfAction(r)
+	a.Section, a.Back, a.NeedsCode = "customers", back, true
+	a.Facts = []fact{{Name: "Customer", Value: id.String()}}
+	a.Fields = []field{{Name: "reason", Label: "Reason", Hint: "It is kept as a note about the customer, and not shown to the platform."}}
+	a.do = func(r *request) (string, error) {
+		_, err := do(r.Context(), r.platform.ID, platform.Author{Actor: r.in.Person.Email, Person: r.in.Person.ID}, id,
+			r.PostFormValue("reason"))
+		return "", err
+	}
+	return a, err
+}
+
+func (c *Console) holdCustomer(r *request) (action, error) {
+	return c.changeHold(r, action{Title: "Put on hold", Does: "The customer moves no money any more, until a person releases it: new payments " +
+		"are refused, and those that run finish. The platform sees the status HOLD, and is sent it."}, c.Verifications.Hold)
+}
+
+func (c *Console) releaseCustomer(r *request) (action, error) {
+	return c.changeHold(r, action{Title: "Release", Does: "The customer moves money again, and the platform is sent the status. With hits of " +
+		"the screening that are open it stays held until they are decided."}, c.Verifications.Release)
 }
 
 func (c *Console) writeNote(r *request) (action, error) {

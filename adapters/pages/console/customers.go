@@ -7,6 +7,7 @@ import (
 
 	"causeway/core/customer"
 	"causeway/core/ident"
+	"causeway/core/person"
 	"causeway/ports"
 )
 
@@ -66,6 +67,14 @@ func (c *Console) customerWith(r *request, revealed bool) error {
 	data := customerPage{page: c.page(r, "Customer", "customers"), Customer: found, IsRevealed: revealed}
 	data.Facts = customerFacts(found, data.Base, shown(revealed))
 	data.Actions = []fact{actionLink("Payments of the customer", data.Base+"/payments?customer="+escapeQuery(id.String()))}
+	if path := data.Base + "/customers/" + pathOfID(id); data.Person.May(person.Review, r.platform.ID) && !found.Deleted() {
+		switch _, err := found.PutOnHold(c.Clock.Now()); {
+		case found.IsHeldByPerson():
+			data.Actions = append(data.Actions, actionLink("Release", path+"/release"))
+		case err == nil:
+			data.Actions = append(data.Actions, actionLink("Put on hold", path+"/hold"))
+		}
+	}
 	if data.MayReveal() {
 		path := data.Base + "/customers/" + pathOfID(id)
 		data.Actions = append(data.Actions, actionLink("Write a note", path+"/note"), actionLink("Statement", path+"/statement"))
@@ -92,7 +101,8 @@ func customerFacts(c customer.Customer, base string, show func(string) string) [
 		{Name: "Born", Value: show(c.BirthDate)}, {Name: "Nationality", Value: show(c.Nationality)}, {Name: "Address",
 			Value: show(addressText(c))},
 		{Name: "Created", Value: moment(c.CreatedAt)}, {Name: "Changed", Value: moment(c.UpdatedAt)},
-		{Name: "Held by screening since", Value: moment(c.HeldAt)}, {Name: "Deleted", Value: moment(c.DeletedAt)},
+		{Name: "Held since", Value: moment(c.HeldAt)},
+		{Name: "On hold by a person since", Value: moment(c.OnHoldSince)}, {Name: "Deleted", Value: moment(c.DeletedAt)},
 		{Name: "Data erased", Value: moment(c.ErasedAt)},
 	} {
 		if f.Value != "" {

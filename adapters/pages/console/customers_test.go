@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"causeway/app/accounts"
+	"causeway/app/agents"
 	"causeway/app/exports"
 	"causeway/core/account"
 	"causeway/core/agent"
@@ -39,6 +40,18 @@ type fakeAgents struct{ *calls }
 func (f fakeAgents) List(ctx context.Context, p ident.Platform, filter ports.AgentFilter) (ports.Page[agent.WithUsage], error) {
 	return ports.Page[agent.WithUsage]{Items: []agent.WithUsage{{Agent: agent.Agent{ID: numbered(ident.Agent{}, 15), Name: "Balam bot",
 		Paused: true}}}}, f.read(ctx, p, "agents of %s", filter.Customer)
+}
+
+func (f fakeAgents) Activity(ctx context.Context, p ident.Platform, id ident.Agent) (agents.Activity, error) {
+	limits := agent.SpendingLimits{Currency: "USD", PerTransaction: 5000_00, Daily: 9000_00}
+	return agents.Activity{Agent: agent.Agent{ID: id, Name: "Balam bot", Policy: agent.Policy{Limits: limits,
+		Threshold: agent.ApprovalThreshold{Currency: "USD", Amount: new(int64(2000_00))}}}}, f.read(ctx, p, "activity of %s", id)
+}
+
+func (f fakeAgents) ReasonsOf(ctx context.Context, p ident.Platform, actions []ident.AgentAction) (map[ident.AgentAction][]agent.Reason,
+	error) {
+	return map[ident.AgentAction][]agent.Reason{agentActionID: {{Code: agent.AboveThreshold, Message: "It asks above 2000.00 USD."}}},
+		f.read(ctx, p, "reasons of %d", len(actions))
 }
 
 // fakeLimits has a limit of each customer.

@@ -38,7 +38,10 @@ var menu = []menuGroup{
 		{"fx", "FX position", "/fx-position", person.View, false},
 		{"exports", "Exports", "/exports", person.View, false},
 	}},
-	{"Compliance", []menuItem{{"reviews", "Reviews", "/reviews", person.View, false}}},
+	{"Compliance", []menuItem{
+		{"reviews", "Reviews", "/reviews", person.View, false},
+		{"agent-approvals", "Payments of agents", "/agent-approvals", person.View, false},
+	}},
 	{"Approvals", []menuItem{
 		{"proposals", "Of the books", "/proposals", person.View, false},
 		{"changes", "Prices and connections", "/changes", person.View, true},

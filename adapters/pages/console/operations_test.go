@@ -68,6 +68,15 @@ func (f *fakeRails) Show(ctx context.Context, name string) (rails.Shown, error) 
 	return rails.Shown{}, fault.New(fault.InvalidInput, "There is no connection %q.", name)
 }
 
+func (f *fakeRails) InReview(ctx context.Context, p ident.Platform, _ int) (found []rail.Payment, err error) {
+	for _, d := range f.payments {
+		if d.State == rail.InReview {
+			found = append(found, d.Payment)
+		}
+	}
+	return found, f.read(ctx, p, "in review")
+}
+
 func (f *fakeRails) History(ctx context.Context, _ string) ([]rails.Change, error) {
 	return []rails.Change{{Version: &f.listed[0].RailConnectionVersion}, {Pause: &ports.RailPause{Paused: true, By: "ana", Note: "Trouble",
 			At: now}}, {Pause: &ports.RailPause{By: "ana", At: now}}, {Test: &ports.RailTest{Problem: "wrong password", At: now}}},

@@ -15,9 +15,10 @@ var revealing = map[string][]string{
 		"Ixchel account closed", "Chaac"},
 	"/customers/" + customerID.UUID().String(): {"Quetzal Balam", "quetzal.mail@mail.example", "$quetzal.uma@acme.example", "1951-02-03",
 		"Cenote 5, Tikal, 97751 Balam, MX"},
-	"/webhooks/" + webhookID.UUID().String():     {`FULL_NAME`, "Chaac"},
-	"/reviews/" + verificationID.UUID().String(): {"Quetzal Balam", "Ixchel Chaac", "quetzal.mail@mail.example"},
-	"/breaks/" + breakID.UUID().String():         {"Tikal rent"},
+	"/webhooks/" + webhookID.UUID().String():            {`FULL_NAME`, "Chaac"},
+	"/reviews/" + verificationID.UUID().String():        {"Quetzal Balam", "Ixchel Chaac", "quetzal.mail@mail.example"},
+	"/agent-approvals/" + agentActionID.UUID().String(): {"Balam bot", "Kukulkan rent"},
+	"/breaks/" + breakID.UUID().String():                {"Tikal rent"},
 }
 
 func personalIn(r response) (found []string) {

@@ -18,8 +18,8 @@ import (
 	"causeway/core/document"
 	"causeway/core/ident"
 	"causeway/core/person"
+	"causeway/core/platform"
 	"causeway/core/screening"
-	"causeway/core/transaction"
 	"causeway/core/verification"
 	"causeway/ports"
 )
@@ -27,6 +27,9 @@ import (
 // Verifications are the use cases on verifications that wait for a person.
 type Verifications interface {
 	Waiting(ctx context.Context, p ident.Platform, limit int) ([]verification.Verification, error)
+	OnHold(ctx context.Context, p ident.Platform, limit int) ([]customer.Customer, error)
+	Hold(ctx context.Context, p ident.Platform, by platform.Author, id ident.Customer, reason string) (customer.Customer, error)
+	Release(ctx context.Context, p ident.Platform, by platform.Author, id ident.Customer, reason string) (customer.Customer, error)
 	List(ctx context.Context, p ident.Platform, f ports.VerificationFilter) (ports.Page[verification.Verification], error)
 	ReviewCase(ctx context.Context, p ident.Platform, id ident.Verification) (customers.ReviewCase, error)
 	Review(ctx context.Context, p ident.Platform, subject verification.ReviewSubject, d verification.Decision,
@@ -60,55 +63,6 @@ func (c *Console) reviewRoutes() []platformRoute {
 	}
 	routes = append(routes, c.actionRoutes("/hits/{hit}/clear", person.Review, c.judge(screening.Cleared))...)
 	return append(routes, c.actionRoutes("/hits/{hit}/confirm", person.Review, c.judge(screening.Confirmed))...)
-}
-
-// maxReviews is how many of each kind are listed, those first that wait longest.
-const maxReviews = 200
-
-func (c *Console) showReviews(r *request) error {
-	waiting, err := c.Verifications.Waiting(r.Context(), r.platform.ID, maxReviews)
-	if err != nil {
-		return err
-	}
-	hits, err := c.Screening.Hits(r.Context(), r.platform.ID, maxReviews)
-	if err != nil {
-		return err
-	}
-	incoming, err := c.Payments.ListTransactions(r.Context(), r.platform.ID, ports.TransactionFilter{Type: transaction.Incoming,
-		Statuses: []transaction.Status{transaction.Pending}, Paging: ports.Paging{Limit: pageSize, Ascending: true}})
-	if err != nil {
-		return err
-	}
-	v := view{page: c.page(r, "Reviews", "reviews"), Intro: "What waits for a decision, those first that wait longest. The first " +
-		strconv.Itoa(maxReviews) + " of each kind are listed."}
-	now := c.Clock.Now()
-	verifications := table{Label: "Verifications", Columns: columns("Since", "Age", "Verification", "Status", "Customer"),
-		Empty: "No verification waits for a decision."}
-	for _, w := range waiting {
-		verifications.Rows = append(verifications.Rows, []cell{timed(w.UpdatedAt), plain(ageOf(now.Sub(w.UpdatedAt))),
-			shortID(w.ID.String(), v.Base+"/reviews/"+pathOfID(w.ID)), stated(w.Status), customerCell(v.Base, w.Customer)})
-	}
-	screened := table{Label: "Hits", Columns: columns("Since", "Age", "Entry", ">Score", "Customer", "Decide"),
-		Empty: "Nobody resembles an entry of a sanctions list."}
-	may := v.Person.May(person.Review, r.platform.ID)
-	for _, h := range hits {
-		row := []cell{timed(h.FoundAt), plain(ageOf(now.Sub(h.FoundAt))), plain(h.EntryID()), amountCell(strconv.Itoa(h.Score)),
-			customerCell(v.Base, h.Customer), plain("")}
-		if may {
-			row[2].Link, row[5] = v.Base+"/hits/"+h.ID.String()+"/confirm", linked("somebody else", v.Base+"/hits/"+h.ID.String()+"/clear")
-		}
-		screened.Rows = append(screened.Rows, row)
-	}
-	payments := table{Label: "Incoming payments", Columns: columns("Since", "Age", "Payment", ">Amount", "Currency", "Customer"),
-		Empty: "No incoming payment waits."}
-	for _, t := range incoming.Items {
-		payments.Rows = append(payments.Rows, []cell{timed(t.CreatedAt), plain(ageOf(now.Sub(t.CreatedAt))),
-			shortID(t.ID.String(), v.Base+"/payments/"+pathOfID(t.ID)), amountCell(major(t.Pricing.Received)),
-			plain(string(t.Pricing.Received.Currency)), customerCell(v.Base, t.Customer)})
-	}
-	v.Sections = []section{{Heading: "Verifications", Table: &verifications}, {Heading: "Hits of the screening", Table: &screened},
-		{Heading: "Incoming payments that wait for money or an approval", Table: &payments}}
-	return c.show(r, v)
 }
 
 // reviewPage shows a verification: what was submitted, beside its documents.

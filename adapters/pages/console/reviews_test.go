@@ -11,15 +11,19 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
 	"causeway/app/customers"
+	"causeway/app/payments"
+	"causeway/core/agent"
 	"causeway/core/customer"
 	"causeway/core/document"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/person"
+	"causeway/core/platform"
 	"causeway/core/screening"
 	"causeway/core/transaction"
 	"causeway/core/verification"
@@ -39,6 +43,7 @@ type fakeReviews struct {
 	*calls
 	cases    []customers.ReviewCase
 	hits     []screening.Hit
+	held     []customer.Customer
 	decision verification.Decision
 	refusal  error
 }
@@ -48,6 +53,20 @@ func (f *fakeReviews) Waiting(ctx context.Context, p ident.Platform, _ int) (wai
 		waiting = append(waiting, c.Verification)
 	}
 	return waiting, f.read(ctx, p, "waiting")
+}
+
+func (f *fakeReviews) OnHold(ctx context.Context, p ident.Platform, _ int) ([]customer.Customer, error) {
+	return f.held, f.read(ctx, p, "on hold")
+}
+
+func (f *fakeReviews) Hold(ctx context.Context, p ident.Platform, by platform.Author, id ident.Customer, reason string) (customer.Customer,
+	error) {
+	return customer.Customer{}, cmp.Or(f.read(ctx, p, "hold %s by %s: %s", id, by.Actor, reason), f.refusal)
+}
+
+func (f *fakeReviews) Release(ctx context.Context, p ident.Platform, by platform.Author, id ident.Customer, reason string) (
+	customer.Customer, error) {
+	return customer.Customer{}, cmp.Or(f.read(ctx, p, "release %s by %s: %s", id, by.Actor, reason), f.refusal)
 }
 
 func (f *fakeReviews) List(ctx context.Context, p ident.Platform, filter ports.VerificationFilter) (
@@ -110,6 +129,10 @@ func (s *site) fillReviews() {
 		Reviews: []verification.Review{{Subject: verification.ReviewSubject{Owner: ownerID},
 			Decision: verification.Decision{By: "sam@acme.example",
 				At: now, Outcome: verification.Outcome{Verdict: verification.Correctable, Reason: "The photo is dark"}}}}}}
+	s.reviews.held = []customer.Customer{{ID: customerID, OnHoldSince: now.Add(-72 * time.Hour)}}
+	s.approvals.all = []payments.AgentAction{{Action: agent.Action{ID: agentActionID, Agent: numbered(ident.Agent{}, 15), Customer: customerID,
+		Type: agent.TransferOut, Status: agent.ActionPending, CreatedAt: now.Add(-3 * time.Hour), Transfer: &agent.Transfer{
+			Amount: usd(2500_00), Remittance: "Kukulkan rent"}}}}
 	s.reviews.hits = []screening.Hit{{ID: hitID, Customer: customerID, Clearance: screening.Clearance{List: "eu", Ref: "9"}, Score: 91,
 		FoundAt: now, SubjectName: "Quetzal Balam", EntryName: "Quetzal Balam"}}
 }
@@ -123,7 +146,8 @@ func TestReviews_QueueWithAge(t *testing.T) {
 	t.Parallel()
 	// The queue has what waits, with how long. Who may not decide has no button.
 	got := asCompliance(t).get(base + "/reviews")
-	for _, want := range []string{"0 minutes", "eu:9", "91", "/hits/" + hitID.String() + "/clear",
+	for _, want := range []string{"0 minutes", "eu:9", "91", "3 days", "put on hold by a person", "3 hours", "2500.00", "/agent-approvals/" + agentActionID.UUID().String(),
+		"unmatched: its owner", "12.50", "payout before it is sent", "/hits/" + hitID.String() + "/clear",
 		"/reviews/" + verificationID.UUID().String()} {
 		if !strings.Contains(got.body, want) {
 			t.Errorf("no %q in %s", want, got.body)
@@ -241,6 +265,53 @@ func TestHits_Judged(t *testing.T) {
 		s.reviews.hits = nil
 		if got := s.get(base + "/hits/" + hitID.String() + path); got.StatusCode != http.StatusNotFound {
 			t.Errorf("%s, decided: %d", path, got.StatusCode)
+		}
+	}
+}
+
+func TestReviews_QueueOfOneKind(t *testing.T) {
+	t.Parallel()
+	// The queue can be of one kind, and is read for that alone; an unknown kind is none. An empty one says what would be there.
+	s := asCompliance(t)
+	got := s.get(base + "/reviews?kind=held")
+	if !strings.Contains(got.body, "put on hold by a person") || strings.Contains(got.body, "eu:9") || slices.ContainsFunc(s.calls.log,
+		func(call string) bool { return strings.Contains(call, "hits") }) {
+		t.Errorf("calls %q: %s", s.calls.log, got.body)
+	}
+	if got := s.get(base + "/reviews?kind=x"); got.StatusCode != http.StatusNotFound {
+		t.Errorf("an unknown kind: %d", got.StatusCode)
+	}
+	if got := newSite(t).as(person.Grant{Role: person.Compliance}).get(base + "/reviews"); !strings.Contains(got.body, "Nothing waits") {
+		t.Errorf("%s", got.body)
+	}
+}
+
+func TestHold_ByThePersonWithAReason(t *testing.T) {
+	t.Parallel()
+	// An approved customer has the button to hold it, one on hold that to release it, and who may not decide has none. What is refused is
+	// shown.
+	path := base + "/customers/" + customerID.UUID().String()
+	for name, edit := range map[string]func(*customer.Customer){
+		"hold":    func(c *customer.Customer) { c.HeldAt, c.OnHoldSince = time.Time{}, time.Time{} },
+		"release": func(c *customer.Customer) { c.Status, c.OnHoldSince = customer.Pending, now },
+	} {
+		s := asCompliance(t)
+		s.customers.all[0].DeletedAt, s.customers.all[0].ErasedAt = time.Time{}, time.Time{}
+		edit(&s.customers.all[0])
+		if got := s.get(path); !strings.Contains(got.body, path+"/"+name) {
+			t.Errorf("no %s in %s", name, got.body)
+		}
+		form := url.Values{"code": {"123456"}, "reason": {"Papers"}}
+		got, want := s.post(path+"/"+name, form), name+" "+customerID.String()+" by ada@acme.example: Papers"
+		if got.StatusCode != http.StatusSeeOther || !slices.ContainsFunc(s.calls.log, func(c string) bool { return strings.Contains(c, want) }) {
+			t.Errorf("%s: %d, calls %q", name, got.StatusCode, s.calls.log)
+		}
+		s.reviews.refusal = fault.New(fault.Conflict, "It is on hold already.")
+		if got := s.post(path+"/"+name, form); got.StatusCode != http.StatusConflict || !strings.Contains(got.body, "on hold already") {
+			t.Errorf("%s: %d %s", name, got.StatusCode, got.body)
+		}
+		if got := s.as(person.Grant{Role: person.Support}).get(path); strings.Contains(got.body, path+"/"+name) {
+			t.Errorf("support may %s: %s", name, got.body)
 		}
 	}
 }

@@ -158,7 +158,7 @@ func foundCustomers(base string, found search.Customers) section {
 
 func customerCells(base string, k customer.Customer) []cell {
 	return []cell{shortID(k.ID.String(), base+"/customers/"+pathOfID(k.ID)), plain(k.PlatformCustomerID), plain(person.Mask(k.Name())),
-		stated(k.Status), timed(k.CreatedAt)}
+		stated(k.ShownStatus()), timed(k.CreatedAt)}
 }
 
 func foundAccounts(base string, accounts []account.External, more bool) section {

@@ -70,6 +70,7 @@ type site struct {
 	finance    *fakeFinance
 	rails      *fakeRails
 	reviews    *fakeReviews
+	approvals  *fakeApprovals
 	developers *fakeDevelopers
 	changes    *fakeChanges
 	activity   *fakeActivity
@@ -104,7 +105,7 @@ func newSiteAt(t *testing.T, origin string) *site {
 		payments: &fakePayments{calls: c}, customers: &fakeCustomers{calls: c}, accounting: &fakeAccounting{calls: c},
 		proposals: &fakeProposals{calls: c}, webhooks: &fakeWebhooks{calls: c}, jobs: &fakeJobs{calls: c},
 		books: &fakeBooks{calls: c}, statements: &fakeReconciliation{calls: c}, finance: &fakeFinance{calls: c},
-		rails: &fakeRails{calls: c}, reviews: &fakeReviews{calls: c},
+		rails: &fakeRails{calls: c}, reviews: &fakeReviews{calls: c}, approvals: &fakeApprovals{calls: c},
 		changes: &fakeChanges{calls: c}, developers: &fakeDevelopers{calls: c}, activity: &fakeActivity{calls: c},
 		filters: &fakeFilters{calls: c}, search: &fakeSearch{calls: c}}
 	log := logrus.New()
@@ -119,7 +120,7 @@ func newSiteAt(t *testing.T, origin string) *site {
 		Exports: s.finance, ExportFiles: fakeFiles{s.finance}, Rails: s.rails, Verifications: s.reviews, Screening: s.reviews,
 		Documents: s.reviews, PaymentActions: s.developers, Tokens: s.developers, RequestLog: s.developers, Activity: s.activity,
 		Filters: s.filters, Search: s.search, Accounts: fakeAccounts{s.customers}, Operations: s.jobs,
-		Agents: fakeAgents{c}, Limits: fakeLimits{c},
+		Agents: fakeAgents{c}, AgentApprovals: s.approvals, Limits: fakeLimits{c},
 		Notes:      s.customers,
 		APIPath:    "/v",
 		TestValues: []ports.TestValue{{Where: "the account", Value: "002", Then: "it fails"}},
@@ -237,7 +238,7 @@ func pathOf(pattern string, p ident.Platform) string {
 		"{break}", breakID.UUID().String(), "{journal}", journalNumber, "{name}", recurringName, "{export}", exportID.String(),
 		"{entry}", entryID.String(),
 		"{receivable}", receivableID.UUID().String(), "{receipt}", receiptID.UUID().String(),
-		"{statement}", "INCOME_STATEMENT", "{line}", "fees", "{day}", string(reportDay), "{job}", deadJobID.String(), "{connection}",
+		"{statement}", "INCOME_STATEMENT", "{line}", "fees", "{day}", string(reportDay), "{action}", agentActionID.UUID().String(), "{job}", deadJobID.String(), "{connection}",
 		"bank-eur", "{payment}",
 		paymentID.UUID().String(), "{verification}", verificationID.UUID().String(), "{owner}", ownerID.UUID().String(),
 		"{passkey}", base64.RawURLEncoding.EncodeToString(passkeyID),
