@@ -44,9 +44,13 @@ func TestApproveAgentAction_PausedAgent(t *testing.T) {
 	e := newAgentEnv(t, newIdleEnv(t), requireApproval)
 	action := e.waiting()
 	e.change(func(a *agent.Agent) { a.Paused = true })
+	reasons, err := e.Store.ApprovalReasons(t.Context(), e.Platform.ID, []ident.AgentAction{action.ID, {}})
+	if err != nil || len(reasons) != 1 || len(reasons[action.ID]) != 1 || reasons[action.ID][0].Code != agent.ModeRequiresApproval {
+		t.Errorf("why it waits: %+v, %v", reasons, err)
+	}
 	_, before := e.trail()
 
-	_, err := e.approve(action.ID)
+	_, err = e.approve(action.ID)
 
 	if !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "paused") {
 		t.Fatalf("approved while paused: %v", err)

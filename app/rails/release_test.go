@@ -66,6 +66,12 @@ func TestRelease_ByTwoPersonsWhereThePlatformNeedsThem(t *testing.T) {
 	if kept := e.only(t, payment.ID); kept.State != rail.InReview {
 		t.Errorf("before the approval it is %s", kept.State)
 	}
+	if found, err := e.InReview(t.Context(), e.Platform.ID, 10); err != nil || len(found) != 1 || found[0].ID != payment.ID {
+		t.Errorf("in review: %+v, %v", found, err)
+	}
+	if found, err := e.InReview(t.Context(), e.NewPlatform().ID, 10); err != nil || len(found) != 0 {
+		t.Errorf("in review on another platform: %+v, %v", found, err)
+	}
 	second := proposals.New(proposals.Config{Store: e.Store, Clock: e.Clock, IDs: e.IDs, Executors: e.Executors()})
 	approve := func(a platform.Author) error {
 		_, err := second.Approve(ctx, e.Platform.ID, a, nil, done.Proposal.ID)
