@@ -694,7 +694,7 @@ func TestOwners_ChangesAreRecordedWithoutValues(t *testing.T) {
 	}
 	env.WantChanges(platform.UpdatedOwner, env.Admin.Token.String()+": ownershipPercentage changed")
 	if got := env.QueryStrings(`SELECT changes::text FROM operator_actions WHERE action = 'CREATE_BENEFICIAL_OWNER' AND subject_id = $1`,
-		owner.ID); len(got) != 1 || strings.Contains(got[0], "Ek") || !strings.Contains(got[0], "personalInfo.lastName") {
+		owner.ID.UUID()); len(got) != 1 || strings.Contains(got[0], "Ek") || !strings.Contains(got[0], "personalInfo.lastName") {
 		t.Errorf("recorded %q", got)
 	}
 }

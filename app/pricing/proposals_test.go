@@ -221,7 +221,7 @@ func TestService_RejectAndExpire(t *testing.T) {
 	}
 	env.WantChanges(platform.OperatorRejectedPrice, itself().Actor+": ")
 	if got := env.QueryStrings(`SELECT subject || ' ' || jsonb_path_exists(changes, '$[*].after') FROM operator_actions
-		WHERE action = 'PROPOSE_PRICE' AND subject_id = $1`, withdrawn); len(got) != 1 || got[0] != "USD to BTC true" {
+		WHERE action = 'PROPOSE_PRICE' AND subject_id = $1`, withdrawn.UUID()); len(got) != 1 || got[0] != "USD to BTC true" {
 		t.Errorf("proposed: %q", got)
 	}
 	env.Clock.Advance(proposal.Lifetime)
