@@ -49,7 +49,8 @@ func TestInvitation_ClaimedOnOtherPlatform(t *testing.T) {
 	if got, want := fmt.Sprint(event.value("invitation")), fmt.Sprint(decodeJSON(t, claimed.body)); got != want {
 		t.Errorf("the event has %s, want %s", got, want)
 	}
-	if n := h.queryInt("SELECT count(*) FROM webhook_events WHERE name = 'INVITATION.CLAIMED' AND platform_id = $1", uuidOf(h.platformID)); n != 1 {
+	if n := h.queryInt("SELECT count(*) FROM webhook_events WHERE name = 'INVITATION.CLAIMED' AND platform_id = $1",
+		uuidOf(h.platformID)); n != 1 {
 		t.Errorf("%d events of one claim", n)
 	}
 }

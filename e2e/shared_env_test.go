@@ -121,7 +121,8 @@ func closeSharedService() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
-	_, err := kit.MustSucceed(ctx, kit.Command{Program: binary, Args: []string{"ledger", "check"}, Env: []string{"DATABASE_URL=" + s.databaseURL}})
+	_, err := kit.MustSucceed(ctx, kit.Command{Program: binary, Args: []string{"ledger", "check"},
+		Env: []string{"DATABASE_URL=" + s.databaseURL}})
 	if err := errors.Join(append(errs, err, s.db.Close())...); err != nil {
 		return fmt.Errorf("the service that tests share, with the database %s: %w", s.databaseURL, err)
 	}
