@@ -1492,6 +1492,21 @@ ALTER TABLE ledger_balances ENABLE ROW LEVEL SECURITY;
 CREATE POLICY platform_isolation ON ledger_balances USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
 GRANT SELECT,INSERT,UPDATE ON TABLE ledger_balances TO causeway_service;
 
+CREATE TABLE ledger_checkpoint_publications (
+    platform_id uuid NOT NULL,
+    log text NOT NULL,
+    size bigint NOT NULL,
+    published_at timestamp with time zone NOT NULL,
+    place text NOT NULL,
+    CONSTRAINT ledger_checkpoint_publication_log_known CHECK ((log = ANY (ARRAY['POSTINGS'::text, 'EVIDENCE'::text])))
+);
+ALTER TABLE ONLY ledger_checkpoint_publications
+    ADD CONSTRAINT ledger_checkpoint_publications_pkey PRIMARY KEY (platform_id, log, size);
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger_checkpoint_publications FOR EACH STATEMENT EXECUTE FUNCTION reject_change();
+ALTER TABLE ledger_checkpoint_publications ENABLE ROW LEVEL SECURITY;
+CREATE POLICY platform_isolation ON ledger_checkpoint_publications USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
+GRANT SELECT,INSERT ON TABLE ledger_checkpoint_publications TO causeway_service;
+
 CREATE TABLE ledger_clocks (
     platform_id uuid NOT NULL,
     seq bigint DEFAULT 0 NOT NULL,

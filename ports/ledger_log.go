@@ -16,9 +16,9 @@ type CheckpointStore interface {
 	// platforms, at most limit of each, oldest first. No other call returns checkpoints of
 	// these platforms before the lease ends or MarkPublished is called.
 	TakeUnpublished(ctx context.Context, now time.Time, lease time.Duration, limit int) ([]UnpublishedCheckpoints, error)
-	// MarkPublished marks all checkpoints of a platform up to a size as published.
-	MarkPublished(ctx context.Context, p ident.Platform, size int64) error
-	// Checkpoints returns a page of a platform's checkpoints, ordered by size.
+	// MarkPublished records that all checkpoints of a platform up to a size are published. The first record of a size stays.
+	MarkPublished(ctx context.Context, p ident.Platform, publication Publication) error
+	// Checkpoints returns a page of a platform's checkpoints, ordered by size, with their publications.
 	Checkpoints(ctx context.Context, p ident.Platform, f CheckpointFilter) (CheckpointPage, error)
 }
 
@@ -78,6 +78,16 @@ type SignedCheckpoint struct {
 	// PreviousSize is the size of the checkpoint before it, as recorded with this one in the storage: 0 for the
 	// first.
 	PreviousSize int64
+	// Published is zero as long as nothing is known of a publication.
+	Published Publication
+}
+
+// Publication is that of all checkpoints of a log up to a size.
+type Publication struct {
+	Size int64
+	At   time.Time
+	// Place is where, without secrets.
+	Place string
 }
 
 // UnpublishedCheckpoints are checkpoints of one platform that are to be published.

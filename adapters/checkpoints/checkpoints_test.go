@@ -388,3 +388,17 @@ func TestNewPublisher_InvalidLocation(t *testing.T) {
 		}
 	}
 }
+
+func TestPlaceOf_HasNoSecrets(t *testing.T) {
+	t.Parallel()
+	// What is recorded of a place has no password and no query, which may be a key.
+	for location, want := range map[string]string{
+		"/mnt/checkpoints":                           "/mnt/checkpoints",
+		"https://log:secret@a.example:8443/in?key=1": "https://a.example:8443/in",
+		"ftp://log:secret@a.example":                 "",
+	} {
+		if got := checkpoints.PlaceOf(location); got != want {
+			t.Errorf("%s: %q", location, got)
+		}
+	}
+}

@@ -37,6 +37,18 @@ func NewPublisher(location string, timeout time.Duration) (ports.CheckpointPubli
 	return &directoryPublisher{location, timeout, make(chan struct{}, 1)}, nil
 }
 
+// PlaceOf returns a location without what may be secret: the user and the query of a URL.
+func PlaceOf(location string) string {
+	if !isURL(location) {
+		return location
+	}
+	u, err := parseURL(location)
+	if err != nil {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host + u.Path
+}
+
 func isURL(location string) bool { return strings.Contains(location, "://") }
 
 func parseURL(location string) (*url.URL, error) {

@@ -33,6 +33,8 @@ type LogConfig struct {
 	Signer ports.CheckpointSigner
 	// Publisher publishes checkpoints outside of the database; nil if they are not published.
 	Publisher ports.CheckpointPublisher
+	// Place says where that is, without secrets.
+	Place string
 	// Lost records that the database lacks what was published; nil if that is not looked for.
 	Lost   LostCommits
 	Clock  ports.Clock

@@ -101,6 +101,11 @@ type ConsistencyProof struct {
 	Path     []merkle.Hash
 }
 
+// Holds reports whether the hashes of the proof lead to the roots of both checkpoints.
+func (p ConsistencyProof) Holds() bool {
+	return merkle.IsConsistent(p.Path, p.From.Checkpoint, p.To.Checkpoint)
+}
+
 // ConsistencyProof proves that the log of the checkpoint of one size is a prefix of the log of
 // the checkpoint of another size, the latest one if that is zero. Fault: INVALID_INPUT for a
 // size without a checkpoint, or a first size above the second.
@@ -128,19 +133,38 @@ func (s *Log) ConsistencyProof(ctx context.Context, p ident.Platform, from, to i
 	return ConsistencyProof{earlier, later, path}, nil
 }
 
+// SignedBy returns the key whose signature a checkpoint has, and false if it has one of none of the keys.
+func SignedBy(c ports.SignedCheckpoint, keys []ports.CheckpointKey) (ports.CheckpointKey, bool) {
+	for _, key := range keys {
+		if (logKeys{key.Public}).verify(c.Checkpoint, c.Note) == nil {
+			return key, true
+		}
+	}
+	return ports.CheckpointKey{}, false
+}
+
+// Checkpoint returns the checkpoint of a size. Fault: NOT_FOUND.
+func (s *Log) Checkpoint(ctx context.Context, p ident.Platform, size int64) (ports.SignedCheckpoint, error) {
+	// Below one would be any size.
+	page, err := s.Reads.Checkpoints(ctx, p, ports.CheckpointFilter{Size: max(size, 1), Limit: 1})
+	if err == nil && (size < 1 || len(page.Checkpoints) == 0) {
+		err = fault.New(fault.NotFound, "The log has no checkpoint of %d postings.", size)
+	}
+	if err != nil {
+		return ports.SignedCheckpoint{}, err
+	}
+	return page.Checkpoints[0], nil
+}
+
 // findCheckpoint returns the checkpoint of a size, the latest one if the size is zero.
 func (s *Log) findCheckpoint(ctx context.Context, p ident.Platform, status ports.LogStatus, field string,
 	size int64) (ports.SignedCheckpoint, error) {
 	if (size == 0 || size == status.Checkpoint.Size) && status.Checkpoint.Size > 0 {
 		return status.Checkpoint, nil
 	}
-	if size > 0 && size < status.Checkpoint.Size {
-		page, err := s.Reads.Checkpoints(ctx, p, ports.CheckpointFilter{Size: size, Limit: 1})
-		if err != nil {
-			return ports.SignedCheckpoint{}, err
-		}
-		if len(page.Checkpoints) > 0 {
-			return page.Checkpoints[0], nil
+	if size < status.Checkpoint.Size {
+		if found, err := s.Checkpoint(ctx, p, size); !fault.Is(err, fault.NotFound) {
+			return found, err
 		}
 	}
 	return ports.SignedCheckpoint{}, fault.Invalid(fault.Field{Field: field, Message: "must be the size of a checkpoint; list them with GET " +

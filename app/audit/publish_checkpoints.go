@@ -51,7 +51,8 @@ func (s *Log) publishLog(ctx context.Context, log ports.CheckpointStore) error {
 				errs = append(errs, fmt.Errorf("publish checkpoints of %s: %w", t.Platform, err))
 				continue
 			}
-			if err := log.MarkPublished(ctx, t.Platform, t.Checkpoints[len(t.Checkpoints)-1].Size); err != nil {
+			published := ports.Publication{Size: t.Checkpoints[len(t.Checkpoints)-1].Size, At: s.Clock.Now(), Place: s.Place}
+			if err := log.MarkPublished(ctx, t.Platform, published); err != nil {
 				return errors.Join(append(errs, err)...)
 			}
 		}

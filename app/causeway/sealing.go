@@ -37,6 +37,7 @@ func (a *app) openSealing(sealer ports.Sealer, idGenerator *ids.Generator) error
 		Interval: a.SealEvery}
 	if a.Checkpoints != "" {
 		var err error
+		config.Place = checkpoints.PlaceOf(a.Checkpoints)
 		if config.Publisher, err = checkpoints.NewPublisher(a.Checkpoints, a.CheckpointTimeout); err != nil {
 			return fmt.Errorf("--checkpoints (CAUSEWAY_CHECKPOINTS): %w", err)
 		}

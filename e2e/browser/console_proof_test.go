@@ -48,7 +48,49 @@ func TestConsole_PostingProvedInTheBrowser(t *testing.T) {
 		fails)
 	c.wantNoComplaints()
 
+	checkpointsInTheBrowser(t, c, p)
 	c.setScript(false)
 	c.visit(posting)
 	c.want("causeway ledger verify")
+}
+
+// checkpointsInTheBrowser has the browser check that a checkpoint is signed and continues the one before, and that it says so if it does not.
+// The list and the page work without script too, and lead to a posting with its proof in the checkpoint.
+func checkpointsInTheBrowser(t *testing.T, c *colleague, p *platform) {
+	t.Helper()
+	c.visit(p.consolePath() + "/checkpoints")
+	c.checkEverywhere("checkpoints")
+	p.send("POST", "/sandbox/send", map[string]any{"reference": "UNKNOWN", "currencyCode": "USD", "currencyAmount": 1250}) // one more posting
+	for deadline := time.Now().Add(time.Minute); ; {
+		c.visit(p.consolePath() + "/checkpoints")
+		if c.evaluate(`String(document.querySelectorAll("td a[href*='/checkpoints/']").length)`) != "1" {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("one checkpoint only: %s", c.text())
+		}
+		time.Sleep(time.Second)
+	}
+	c.press(`td a[href*="/checkpoints/"]`)
+	const holds = "Your browser has checked: this checkpoint is signed and continues the one before."
+	c.want(holds)
+	c.checkEverywhere("checkpoint")
+	again := func(change, want string) {
+		t.Helper()
+		c.evaluate(change)
+		c.evaluate(`document.querySelector("[data-consistency] form").requestSubmit(); ""`)
+		c.want(want)
+	}
+	const fails = "Your browser has checked: the proof does not hold."
+	again(`window.path = document.querySelector("[data-is=path]"); window.was = path.textContent; path.textContent = was.slice(45); ""`, fails)
+	again(`path.textContent = was; ""`, holds)
+	again(`window.before = document.querySelector("[data-is=before]"); before.textContent = before.textContent.replace(/\n(\d+)\n/, "\n1\n"); ""`,
+		fails)
+	c.wantNoComplaints()
+	c.setScript(false)
+	c.press(`td a[href*="/postings/"]`)
+	c.want("In the signed log")
+	c.press(`main a[href*="/checkpoints/"]`)
+	c.want("Continues the one before")
+	c.setScript(true)
 }

@@ -194,7 +194,7 @@ func (c *Console) platformRoutes() []platformRoute {
 	return slices.Concat(
 		c.paymentRoutes(), c.reviewRoutes(), c.agentApprovalRoutes(), c.monthRoutes(), c.reconciliationRoutes(), c.financeRoutes(), c.financialsRoutes(),
 		c.unmatchedRoutes(), c.adjustmentRoutes(), c.exportRoutes(), c.recurringRoutes(), c.jobRoutes(), c.developerRoutes(), c.eventRoutes(),
-		c.customerRoutes(), c.auditRoutes(),
+		c.customerRoutes(), c.auditRoutes(), c.checkpointRoutes(),
 		[]platformRoute{
 			{http.MethodGet, "", person.View, c.showHome},
 			{http.MethodGet, "/search", person.View, c.search},

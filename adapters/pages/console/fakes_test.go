@@ -467,7 +467,10 @@ type fakeAccounting struct {
 	entries      ports.AccountEntryPage
 	filter       ports.AccountEntryFilter
 	posting      accounting.Posting
-	position     accounting.FXPosition
+	postings     ports.PostingFilter
+	// broken makes no checkpoint continue the one before.
+	broken   bool
+	position accounting.FXPosition
 	// unmatched are by receipt.
 	unmatched []accounting.UnmatchedDetails
 }

@@ -3,10 +3,12 @@ package console
 import (
 	"context"
 	"encoding/base64"
+	"strconv"
 
 	"github.com/google/uuid"
 
 	"causeway/app/audit"
+	"causeway/app/audit/merkle"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/ports"
@@ -15,13 +17,17 @@ import (
 // LedgerLog are the use cases on the signed log of postings.
 type LedgerLog interface {
 	InclusionProof(ctx context.Context, p ident.Platform, posting uuid.UUID, size int64) (audit.InclusionProof, error)
+	ConsistencyProof(ctx context.Context, p ident.Platform, from, to int64) (audit.ConsistencyProof, error)
+	Status(ctx context.Context, p ident.Platform) (ports.LogStatus, error)
+	Checkpoints(ctx context.Context, p ident.Platform, f ports.CheckpointFilter) (ports.CheckpointPage, error)
+	Checkpoint(ctx context.Context, p ident.Platform, size int64) (ports.SignedCheckpoint, error)
 	Keys(ctx context.Context) ([]ports.CheckpointKey, error)
 }
 
 // postingProof proves that a posting is in the log. The script of the page checks it in the browser.
 type postingProof struct {
 	audit.InclusionProof
-	// Key is the present key of the log, as a verifier key of signed notes.
+	// Key is the one that signed the checkpoint, as a verifier key of signed notes.
 	Key string
 }
 
@@ -40,17 +46,21 @@ func (p postingProof) LeafText() string {
 func (p postingProof) HashText() string { return base64.StdEncoding.EncodeToString(p.LeafHash[:]) }
 
 // PathTexts returns the hashes of the proof in base64, from the leaf to the root.
-func (p postingProof) PathTexts() []string {
-	texts := make([]string, len(p.Path))
-	for i, hash := range p.Path {
+func (p postingProof) PathTexts() []string { return hashTexts(p.Path) }
+
+func hashTexts(hashes []merkle.Hash) []string {
+	texts := make([]string, len(hashes))
+	for i, hash := range hashes {
 		texts[i] = base64.StdEncoding.EncodeToString(hash[:])
 	}
 	return texts
 }
 
-// proofOf returns the proof of a posting, or why there is none: it is sealed within a minute or so.
+// proofOf returns the proof of a posting in the checkpoint that the request names or the newest one, or why there is none: it is sealed
+// within a minute or so.
 func (c *Console) proofOf(r *request, posting uuid.UUID) (*postingProof, string, error) {
-	proof, err := c.LedgerLog.InclusionProof(r.Context(), r.platform.ID, posting, 0)
+	size, _ := strconv.ParseInt(r.URL.Query().Get("checkpoint"), 10, 64)
+	proof, err := c.LedgerLog.InclusionProof(r.Context(), r.platform.ID, posting, max(size, 0))
 	if f, ok := fault.As(err); ok && (f.Code == fault.Conflict || f.Code == fault.NotFound) {
 		return nil, f.Message, nil
 	}
@@ -62,11 +72,6 @@ func (c *Console) proofOf(r *request, posting uuid.UUID) (*postingProof, string,
 		return nil, "", err
 	}
 	found := postingProof{InclusionProof: proof}
-	for _, key := range keys { // newest first; the one that was valid when the checkpoint was signed
-		if !key.ValidFrom.After(proof.Checkpoint.Sealed) {
-			found.Key = audit.VerifierKey(r.platform.ID, key)
-			break
-		}
-	}
+	found.Key = verifierKeys(keys, []ports.SignedCheckpoint{proof.Checkpoint})
 	return &found, "", nil
 }

@@ -18,6 +18,7 @@ var needs = map[string]person.Right{
 	"GET /customers": person.View, "GET /customers/{customer}": person.View, "POST /customers/{customer}": person.ViewPersonalData,
 	"GET /customers/{customer}/note": person.ViewPersonalData, "POST /customers/{customer}/note": person.ViewPersonalData,
 	"GET /customers/{customer}/statement": person.ViewPersonalData, "POST /customers/{customer}/statement": person.ViewPersonalData,
+	"GET /checkpoints": person.View, "GET /checkpoints/{size}": person.View, "GET /checkpoints/{size}/file.txt": person.View,
 	"GET /trial-balance": person.View, "GET /entries": person.View, "GET /postings/{posting}": person.View,
 	"GET /webhooks": person.View, "GET /webhooks/{webhook}": person.View, "POST /webhooks/{webhook}": person.ViewPersonalData,
 	"GET /jobs": person.ViewConnections, "GET /state": person.ViewConnections,

@@ -236,7 +236,7 @@ func pathOf(pattern string, p ident.Platform) string {
 		"{customer}", customerID.UUID().String(), "{posting}", postingID.String(), "{webhook}", webhookID.UUID().String(),
 		"{proposal}", proposalID.UUID().String(), "{month}", testMonth.String(), "{reconciliation}", runID.UUID().String(),
 		"{break}", breakID.UUID().String(), "{journal}", journalNumber, "{name}", recurringName, "{export}", exportID.String(),
-		"{entry}", entryID.String(),
+		"{entry}", entryID.String(), "{size}", "43",
 		"{receivable}", receivableID.UUID().String(), "{receipt}", receiptID.UUID().String(),
 		"{statement}", "INCOME_STATEMENT", "{line}", "fees", "{day}", string(reportDay), "{action}", agentActionID.UUID().String(), "{job}", deadJobID.String(), "{connection}",
 		"bank-eur", "{payment}",

@@ -239,7 +239,7 @@ func TestHome_SaysWhatWaits(t *testing.T) {
 
 // isFile reports whether a route is a file and not a page.
 func isFile(r route) bool {
-	for _, end := range []string{".csv", ".json", ".pdf", ".js", "/stream", "/ask", "/file", "/{document}"} {
+	for _, end := range []string{".csv", ".json", ".pdf", ".txt", ".js", "/stream", "/ask", "/file", "/{document}"} {
 		if strings.HasSuffix(r.pattern, end) {
 			return true
 		}

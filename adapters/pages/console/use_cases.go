@@ -84,6 +84,7 @@ type Accounting interface {
 	TrialBalance(ctx context.Context, p ident.Platform, q accounting.TrialBalanceQuery) (accounting.TrialBalance, error)
 	Entries(ctx context.Context, filter ports.AccountEntryFilter) (ports.AccountEntryPage, error)
 	Posting(ctx context.Context, p ident.Platform, id uuid.UUID) (accounting.Posting, error)
+	Postings(ctx context.Context, filter ports.PostingFilter) (ports.PostingPage, error)
 	Account(ctx context.Context, p ident.Platform, path string, currency money.Currency, at ports.Cutoff) ([]accounting.LedgerAccount, error)
 	Unmatched(ctx context.Context, p ident.Platform, f ports.UnmatchedFilter) (ports.UnmatchedPage, error)
 	CountUnmatched(ctx context.Context, p ident.Platform, atMost int) (int, error)

@@ -3,6 +3,7 @@ package ledgerdb
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -28,9 +29,9 @@ func NewCheckpointStore(log ledger.Log, pool *pgxpool.Pool) *CheckpointStore {
 }
 
 // logTables are the tables of a log, which have the columns of the statements below.
-var logTables = [...]struct{ state, checkpoints string }{
-	ledger.PostingLog:  {"ledger_log_state", "ledger_log_checkpoints"},
-	ledger.EvidenceLog: {"ledger_evidence_state", "ledger_evidence_checkpoints"},
+var logTables = [...]struct{ state, checkpoints, name string }{
+	ledger.PostingLog:  {"ledger_log_state", "ledger_log_checkpoints", "POSTINGS"},
+	ledger.EvidenceLog: {"ledger_evidence_state", "ledger_evidence_checkpoints", "EVIDENCE"},
 }
 
 // Checkpoints implements ports.CheckpointStore.
@@ -38,12 +39,36 @@ func (c *CheckpointStore) Checkpoints(ctx context.Context, p ident.Platform,
 	f ports.CheckpointFilter) (page ports.CheckpointPage, err error) {
 	err = withConn(ctx, c.pool, func(q Querier) error {
 		page.Checkpoints, err = ReadCheckpoints(ctx, q, c.log, p, f, f.Limit+1)
-		return err
+		if err != nil || len(page.Checkpoints) == 0 {
+			return err
+		}
+		return c.addPublications(ctx, q, p, page.Checkpoints)
 	})
 	if err == nil && len(page.Checkpoints) > f.Limit {
 		page.Checkpoints, page.More = page.Checkpoints[:f.Limit], true
 	}
 	return page, err
+}
+
+// addPublications adds the first publication that covers each checkpoint. Uses the primary key: each row covers one more of them.
+func (c *CheckpointStore) addPublications(ctx context.Context, q Querier, p ident.Platform, checkpoints []ports.SignedCheckpoint) error {
+	smallest := min(checkpoints[0].Size, checkpoints[len(checkpoints)-1].Size)
+	var found []ports.Publication
+	err := queryFreshPlan(ctx, q, `SELECT size, published_at, place FROM ledger_checkpoint_publications
+		WHERE platform_id = $1 AND log = $2 AND size >= $3 ORDER BY size LIMIT $4`,
+		[]any{p, logTables[c.log].name, smallest, len(checkpoints)}, func(rows pgx.Rows) error {
+			var published ports.Publication
+			err := rows.Scan(&published.Size, &published.At, &published.Place)
+			found = append(found, published)
+			return err
+		})
+	for i, checkpoint := range checkpoints {
+		n := slices.IndexFunc(found, func(published ports.Publication) bool { return published.Size >= checkpoint.Size })
+		if n >= 0 {
+			checkpoints[i].Published = found[n]
+		}
+	}
+	return wrapError("read when checkpoints were published", err)
 }
 
 // ReadCheckpoints reads at most limit checkpoints of a log. Uses the primary key.
@@ -107,9 +132,16 @@ func (c *CheckpointStore) TakeUnpublished(ctx context.Context, now time.Time, le
 	return taken, wrapError("find checkpoints to publish", err)
 }
 
-const setPublished = `UPDATE %s SET published_size = greatest(published_size, $2), publish_lease_until = NULL WHERE platform_id = $1`
+const setPublished = `
+WITH recorded AS (
+    INSERT INTO ledger_checkpoint_publications (platform_id, log, size, published_at, place) VALUES ($1, $3, $2, $4, $5)
+    ON CONFLICT (platform_id, log, size) DO NOTHING
+)
+UPDATE %s SET published_size = greatest(published_size, $2), publish_lease_until = NULL WHERE platform_id = $1`
 
 // MarkPublished implements ports.CheckpointStore.
-func (c *CheckpointStore) MarkPublished(ctx context.Context, p ident.Platform, size int64) error {
-	return execOne(ctx, c.pool, "record the published checkpoint", fmt.Sprintf(setPublished, logTables[c.log].state), p, size)
+func (c *CheckpointStore) MarkPublished(ctx context.Context, p ident.Platform, published ports.Publication) error {
+	of := logTables[c.log]
+	return execOne(ctx, c.pool, "record the published checkpoint", fmt.Sprintf(setPublished, of.state), p, published.Size, of.name,
+		published.At, published.Place)
 }

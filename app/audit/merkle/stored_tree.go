@@ -5,6 +5,7 @@ import (
 
 	"golang.org/x/mod/sumdb/tlog"
 
+	"causeway/ledger"
 	"causeway/ports"
 )
 
@@ -50,6 +51,11 @@ func (s StoredTree) ConsistencyProof(from, to int64) ([]Hash, error) {
 		return nil, fmt.Errorf("there is no consistency proof from %d to %d in a tree of %d", from, to, s.Size)
 	}
 	return tlog.ProveTree(to, from, reader)
+}
+
+// IsConsistent reports whether a consistency proof leads to the roots of an earlier and a later checkpoint.
+func IsConsistent(path []Hash, from, to ledger.Checkpoint) bool {
+	return tlog.CheckTree(path, to.Size, to.Root, from.Size, from.Root) == nil
 }
 
 func (s StoredTree) hashReader() (tlog.HashReader, error) {

@@ -1,6 +1,6 @@
-// Checks that the posting of the page is in the log, from the bytes of its leaf up to the signature of the checkpoint. Nothing that the server
-// says about it is taken over: what the page shows is compared with the leaf, and the rest is computed. Without this script the page
-// shows the proof, and the commands that check it.
+// Checks that the posting of the page is in the log, from the bytes of its leaf up to the signature of the checkpoint; or that the checkpoint of
+// the page is signed and continues the one before. Nothing that the server says about it is taken over: what the page shows is compared with the
+// leaf, and the rest is computed. Without this script the page shows the proof, and the commands that check it.
 "use strict";
 
 const text = new TextDecoder("utf-8", { fatal: true });
@@ -88,8 +88,42 @@ async function keyOf(verifier) {
   return { name, hash, bytes: bytes.subarray(1) };
 }
 
-// isSigned reports whether a checkpoint has a valid signature of a key.
-async function isSigned(note, verifier) {
+// areConsistent reports whether the hashes of a proof lead to the roots of an earlier and a later tree (RFC 9162, 2.1.4.2).
+async function areConsistent(earlier, later, path) {
+  let [place, last] = [earlier.size - 1, later.size - 1];
+  while (place % 2 === 1) [place, last] = [Math.floor(place / 2), Math.floor(last / 2)];
+  // The root of a whole tree is not in the proof.
+  const hashes = place === 0 ? [decode(earlier.root), ...path] : path;
+  if (earlier.size >= later.size || hashes.length === 0) return false;
+  let [first, second] = [hashes[0], hashes[0]];
+  for (const hash of hashes.slice(1)) {
+    if (last === 0) return false;
+    if (place % 2 === 1 || place === last) {
+      [first, second] = [await sha256([1], hash, first), await sha256([1], hash, second)];
+      while (place % 2 === 0 && place !== 0) [place, last] = [Math.floor(place / 2), Math.floor(last / 2)];
+    } else {
+      second = await sha256([1], second, hash);
+    }
+    [place, last] = [Math.floor(place / 2), Math.floor(last / 2)];
+  }
+  return last === 0 && encode(first) === earlier.root && encode(second) === later.root;
+}
+
+// isSigned reports whether a checkpoint has a valid signature of one of some keys.
+async function isSigned(note, verifiers) {
+  let problem;
+  for (const verifier of verifiers.trim().split(/\s+/)) {
+    try {
+      if (await isSignedBy(note, verifier)) return true;
+    } catch (error) {
+      problem = error;
+    }
+  }
+  if (problem) throw problem;
+  return false;
+}
+
+async function isSignedBy(note, verifier) {
   const key = await keyOf(verifier);
   const end = note.indexOf("\n\n");
   const imported = await crypto.subtle.importKey("raw", key.bytes, "Ed25519", false, ["verify"]);
@@ -103,8 +137,38 @@ async function isSigned(note, verifier) {
   return false;
 }
 
-// check returns what was computed and compared, each with whether it holds.
-async function check(page, proof, verifier) {
+async function saySigned(say, what, note, verifiers) {
+  let signed = false, problem = "";
+  try {
+    signed = await isSigned(note, verifiers);
+  } catch (error) {
+    problem = error.name === "NotSupportedError" ? " This browser cannot check Ed25519; the commands below can." : " " + error.message;
+  }
+  say(signed, `${what} is ${signed ? "" : "not "}signed by the key ${verifiers}.${problem}`);
+}
+
+// checkConsistency returns the same about a checkpoint and the one before, which the first one has not.
+async function checkConsistency(proof, verifiers) {
+  const steps = [];
+  const say = (holds, words) => steps.push({ holds, words });
+  const parse = (note) => {
+    const [origin, size, root] = note.split("\n");
+    return { origin, size: Number(size), root };
+  };
+  const later = parse(proof.note), platform = location.pathname.split("/")[3];
+  say(later.origin === "causeway.ledger/" + platform, `The checkpoint is of the log ${later.origin}, and this page of the platform ${platform}.`);
+  await saySigned(say, "The checkpoint", proof.note, verifiers);
+  if (!proof.before) return steps;
+  const earlier = parse(proof.before);
+  say(earlier.origin === later.origin, `The checkpoint before is of the log ${earlier.origin}.`);
+  await saySigned(say, "The checkpoint before", proof.before, verifiers);
+  const holds = await areConsistent(earlier, later, proof.path.split(" ").filter(Boolean).map(decode));
+  say(holds, `Computed from the hashes of the proof: the log of ${later.size} postings ${holds ? "continues" : "does not continue"} that of ${earlier.size}.`);
+  return steps;
+}
+
+// checkPosting returns what was computed and compared, each with whether it holds.
+async function checkPosting(page, proof, verifier) {
   const steps = [];
   const say = (holds, words) => steps.push({ holds, words });
   let hash = decode(proof.hash);
@@ -123,29 +187,28 @@ async function check(page, proof, verifier) {
   const computed = encode(await rootOf(hash, index, Number(size), proof.path.split(" ").filter(Boolean).map(decode)));
   say(computed === root, `Computed from the leaf at index ${index} and the hashes of the proof: root ${computed}. ` +
     `The checkpoint of ${size} postings has the root ${root}.`);
-  let signed = false, problem = "";
-  try {
-    signed = await isSigned(proof.note, verifier);
-  } catch (error) {
-    problem = error.name === "NotSupportedError" ? " This browser cannot check Ed25519; the commands below can." : " " + error.message;
-  }
-  say(signed, `The checkpoint is ${signed ? "" : "not "}signed by the key ${verifier}.${problem}`);
+  await saySigned(say, "The checkpoint", proof.note, verifier);
   return steps;
 }
 
-const box = document.querySelector("[data-proof]");
+const box = document.querySelector("[data-proof], [data-consistency]");
 if (box && window.crypto?.subtle) {
   const form = box.querySelector("form");
   form.hidden = false;
+  const is = (name) => box.querySelector(`[data-is=${name}]`)?.textContent.replace(/^\n/, "");
+  const isPosting = box.matches("[data-proof]");
+  const what = isPosting ? "this posting is in the signed log." : is("before") ? "this checkpoint is signed and continues the one before."
+    : "this checkpoint is signed.";
   const run = async () => {
     const status = box.querySelector("[role=status]");
     const list = box.querySelector("ol");
     status.textContent = "Checking.";
     let steps = [];
     try {
-      steps = await check(document.querySelector("main"), { leaf: box.querySelector("[data-is=leaf]")?.textContent.trim(), hash: box.querySelector("[data-is=hash]").textContent.trim(),
-        path: box.querySelector("[data-is=path]").textContent.trim().replaceAll(/\s+/g, " "),
-        note: box.querySelector("[data-is=note]").textContent.replace(/^\n/, "") }, form.elements.key.value);
+      const proof = { leaf: is("leaf")?.trim(), hash: is("hash")?.trim(), path: is("path")?.trim().replaceAll(/\s+/g, " "), note: is("note"),
+        before: is("before") };
+      const keys = form.elements.key.value;
+      steps = isPosting ? await checkPosting(document.querySelector("main"), proof, keys) : await checkConsistency(proof, keys);
     } catch (error) {
       steps.push({ holds: false, words: error.message });
     }
@@ -154,9 +217,8 @@ if (box && window.crypto?.subtle) {
       item.textContent = (step.holds ? "Holds: " : "Does not hold: ") + step.words;
       return item;
     }));
-    const holds = steps.length === 4 && steps.every((step) => step.holds);
-    status.textContent = holds ? "Your browser has checked: this posting is in the signed log."
-      : "Your browser has checked: the proof does not hold.";
+    const holds = steps.every((step) => step.holds);
+    status.textContent = "Your browser has checked: " + (holds ? what : "the proof does not hold.");
     status.className = holds ? "" : "problem";
   };
   form.addEventListener("submit", (event) => {

@@ -1,0 +1,17 @@
+-- +goose Up
+-- The previous version runs beside it.
+SET LOCAL lock_timeout = '1s';
+
+-- When, and where, the checkpoints of a log up to a size were published. One of the previous version is covered by the next row.
+CREATE TABLE ledger_checkpoint_publications (
+    platform_id  uuid        NOT NULL,
+    log          text        NOT NULL CONSTRAINT ledger_checkpoint_publication_log_known CHECK (log IN ('POSTINGS', 'EVIDENCE')),
+    size         bigint      NOT NULL,
+    published_at timestamptz NOT NULL,
+    place        text        NOT NULL, -- a folder or a URL, without secrets
+    PRIMARY KEY (platform_id, log, size)
+);
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger_checkpoint_publications
+    FOR EACH STATEMENT EXECUTE FUNCTION reject_change();
+GRANT SELECT, INSERT ON ledger_checkpoint_publications TO causeway_service;
+SELECT isolate_platforms('ledger_checkpoint_publications');
