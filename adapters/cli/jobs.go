@@ -105,7 +105,7 @@ func subjectsText(j ports.Job) string {
 		first = "run " + first
 	case ports.StepDeleteBlob:
 		first = "file " + first
-	case ports.StepWriteExport, ports.StepWriteList:
+	case ports.StepWriteExport, ports.StepWriteList, ports.StepWriteAuditPack:
 		first = "export " + first
 	case ports.StepSendUMAInvoice:
 		first = "UMAInvoice:" + first

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"time"
@@ -34,7 +33,7 @@ type ledgerAuditPackCommand struct {
 }
 
 func (l ledgerAuditPackCommand) Run(ctx context.Context, env *Env) error {
-	verify := ledgerVerifyCommand{checkpointFlags: checkpointFlags{Checkpoints: l.Checkpoints}, MaxUnsealed: time.Hour}
+	verify := ledgerVerifyCommand{checkpointFlags: checkpointFlags{Checkpoints: l.Checkpoints}, MaxUnsealed: packMaxUnsealed}
 	options, err := verify.parseVerification(ctx, env)
 	if err != nil {
 		return err
@@ -45,9 +44,9 @@ func (l ledgerAuditPackCommand) Run(ctx context.Context, env *Env) error {
 	}
 	defer folder.discard()
 	return l.on(ctx, env, OnBooks, func(services Services, p ident.Platform) error {
-		pack := auditPack{packFolder: folder, env: env, services: services, platform: p}
+		pack := auditPack{packFolder: folder, clock: env.Clock, services: services, platform: p}
 		if err := pack.read(ctx, l.Year); err != nil {
-			return err
+			return fieldErrors("no pack was written", err, argument{"year", strconv.Itoa(l.Year)})
 		}
 		failed, err := pack.write(ctx, options)
 		if err != nil {
@@ -64,14 +63,54 @@ func (l ledgerAuditPackCommand) Run(ctx context.Context, env *Env) error {
 	})
 }
 
+// PackServices are the use cases that a pack is made from.
+type PackServices interface {
+	Years() *yearend.Service
+	Periods() *accounting.Periods
+	Accounting() *accounting.Service
+	Exports(company statement.Company, progress func(done, total int64)) *exports.Service
+	Audit() *audit.Checker
+	Log() *audit.Log
+	CheckpointKeys(context.Context) ([]ports.SealedCheckpointKey, error)
+}
+
+// CheckAuditPack returns CONFLICT if a year has no pack, because it can still change or is not sealed, and INVALID_INPUT for an unknown one.
+func CheckAuditPack(ctx context.Context, services PackServices, p ident.Platform, year int) error {
+	return (&auditPack{services: services, platform: p}).read(ctx, year)
+}
+
+// WriteAuditPack writes the pack of a financial year as a ZIP archive. findings is what its verification found, and empty if it passed.
+// written is called with the number of files that are ready. What is read meanwhile is in files without a name, in TMPDIR.
+func WriteAuditPack(ctx context.Context, services PackServices, clock ports.Clock, p ident.Platform, year int, out io.Writer,
+	written func(files int64)) (findings string, err error) {
+	files := newPackFiles()
+	defer files.discard()
+	files.written = written
+	pack := auditPack{packFolder: files, clock: clock, services: services, platform: p}
+	if err := pack.read(ctx, year); err != nil {
+		return "", err
+	}
+	failed, err := pack.write(ctx, audit.VerifyOptions{SealedBefore: clock.Now().Add(-packMaxUnsealed)})
+	if err != nil {
+		return "", err
+	}
+	if failed != nil {
+		findings = packVerification + " says what was found: " + failed.Error()
+	}
+	return findings, files.archive(out, "audit-pack-"+pack.year.Year.String())
+}
+
+// packMaxUnsealed is how old a posting is that must be sealed.
+const packMaxUnsealed = time.Hour
+
 // packVerification is the file with the result of the verification.
 const packVerification = "verification.txt"
 
 // auditPack is what an auditor receives of a financial year.
 type auditPack struct {
 	*packFolder
-	env      *Env
-	services Services
+	clock    ports.Clock
+	services PackServices
 	platform ident.Platform
 	year     yearend.Year
 	// closings are those of the months of the year, oldest first, and before them that of the month before the year,
@@ -85,7 +124,7 @@ type auditPack struct {
 // read reads what the pack is made from, and refuses a year that can still change or is not sealed.
 func (a *auditPack) read(ctx context.Context, number int) (err error) {
 	if a.year, err = a.services.Years().Get(ctx, a.platform, number); err != nil {
-		return fieldErrors("no pack was written", err, argument{"year", strconv.Itoa(number)})
+		return err
 	}
 	months, err := a.services.Periods().List(ctx, a.platform)
 	if err != nil {
@@ -101,8 +140,7 @@ func (a *auditPack) read(ctx context.Context, number int) (err error) {
 		}
 	}
 	if state != period.Closed {
-		return fmt.Errorf("%s, the last month of the year %s, is %s: close all months of the year first, with causeway ledger close", last,
-			a.year.Year, state)
+		return fault.New(fault.Conflict, "%s, the last month of the year %s, is %s: close all months of the year first.", last, a.year.Year, state)
 	}
 
 	log, err := a.services.Log().Status(ctx, a.platform)
@@ -122,8 +160,8 @@ func (a *auditPack) read(ctx context.Context, number int) (err error) {
 }
 
 func errNotSealed(m period.Month) error {
-	return fmt.Errorf("the closing of %s is not sealed in the logs yet: a running service does that within CAUSEWAY_SEAL_EVERY (one "+
-		"minute); then repeat the command", m)
+	return fault.New(fault.Conflict, "The closing of %s is not sealed in the logs yet: a running service does that within CAUSEWAY_SEAL_EVERY "+
+		"(one minute). Try again then.", m)
 }
 
 // write writes all files. failed is not nil if the verification found a violation, which is in its file. What is written of the
@@ -249,7 +287,7 @@ func (a *auditPack) notes() (notes []string) {
 func (a *auditPack) verify(ctx context.Context, options audit.VerifyOptions) (failed, err error) {
 	err = a.files(packFile{packVerification, func(out io.Writer) error {
 		if _, err := fmt.Fprintf(out, "Verification of the ledger of %s at %s\n\n", a.platform,
-			a.env.Clock.Now().UTC().Format(time.RFC3339)); err != nil {
+			a.clock.Now().UTC().Format(time.RFC3339)); err != nil {
 			return err
 		}
 		verifying, ctx := errgroup.WithContext(ctx)
@@ -283,15 +321,19 @@ func (a *auditPack) verifyLogs(ctx context.Context, out io.Writer, failed *error
 	for _, key := range a.keys {
 		options.Keys = append(options.Keys, key.Public)
 	}
-	var err error
-	if options.Published, err = a.env.ReadCheckpoints(ctx, a.path("checkpoints.txt")); err != nil {
+	notes, err := a.open("checkpoints.txt")
+	if err != nil {
+		return err
+	}
+	options.Published, err = audit.ReadCheckpoints("checkpoints.txt", notes)
+	if err := errors.Join(err, notes.Close()); err != nil {
 		return err
 	}
 	for _, name := range []string{"ledger.log", "evidence.log"} {
 		if _, err := fmt.Fprintf(out, "\ncauseway ledger verify --export %s --checkpoints checkpoints.txt\n\n", name); err != nil {
 			return err
 		}
-		log, err := os.Open(a.path(name))
+		log, err := a.open(name)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"archive/zip"
 	"bufio"
 	"bytes"
 	"context"
@@ -11,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,12 +21,16 @@ import (
 	"causeway/app/accounting"
 )
 
-// packFolder is a folder that appears under its name when it is complete, with a list of the hashes of its files.
+// packFolder is a folder that appears under its name when it is complete, with a list of the hashes of its files; or files without a
+// folder, which disappear with the process, until they are written as one archive.
 type packFolder struct {
 	target, temporary string
+	// written is called with the number of files that are complete; may be nil.
+	written func(files int64)
 
-	mu   sync.Mutex
-	sums map[string]string // SHA-256 in hexadecimal, by name
+	mu      sync.Mutex
+	sums    map[string]string   // SHA-256 in hexadecimal, by name
+	unnamed map[string]*os.File // nil of a folder
 }
 
 // packManifest lists the files in the format of sha256sum.
@@ -46,8 +52,40 @@ func newPackFolder(target string) (*packFolder, error) {
 	return &packFolder{target: target, temporary: temporary, sums: map[string]string{}}, nil
 }
 
+// newPackFiles returns files without a folder.
+func newPackFiles() *packFolder {
+	return &packFolder{sums: map[string]string{}, unnamed: map[string]*os.File{}}
+}
+
 // path returns where a file is until the folder is complete.
 func (f *packFolder) path(name string) string { return filepath.Join(f.temporary, name) }
+
+func (f *packFolder) create(name string) (*os.File, error) {
+	if f.unnamed == nil {
+		if err := os.MkdirAll(filepath.Dir(f.path(name)), 0o700); err != nil {
+			return nil, err
+		}
+		return os.OpenFile(f.path(name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	}
+	file, err := os.CreateTemp("", "causeway-audit-pack-*")
+	if err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	f.unnamed[name] = file
+	f.mu.Unlock()
+	return file, os.Remove(file.Name())
+}
+
+// open opens a complete file.
+func (f *packFolder) open(name string) (io.ReadCloser, error) {
+	if f.unnamed == nil {
+		return os.Open(f.path(name))
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return io.NopCloser(io.NewSectionReader(f.unnamed[name], 0, math.MaxInt64)), nil
+}
 
 // packFile is a file of the folder. Its name has slashes.
 type packFile struct {
@@ -79,10 +117,7 @@ func (f *packFolder) files(list ...packFile) error {
 }
 
 func (f *packFolder) file(p packFile) error {
-	if err := os.MkdirAll(filepath.Dir(f.path(p.name)), 0o700); err != nil {
-		return err
-	}
-	file, err := os.OpenFile(f.path(p.name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	file, err := f.create(p.name)
 	if err != nil {
 		return err
 	}
@@ -91,19 +126,25 @@ func (f *packFolder) file(p packFile) error {
 	if err = p.write(buffered); err == nil {
 		err = buffered.Flush()
 	}
-	if err == nil {
-		err = file.Sync()
+	if f.unnamed == nil {
+		if err == nil {
+			err = file.Sync()
+		}
+		err = errors.Join(err, file.Close())
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.sums[p.name] = hex.EncodeToString(sum.Sum(nil))
-	return errors.Join(err, file.Close())
+	if f.written != nil {
+		f.written(int64(len(f.sums)))
+	}
+	return err
 }
 
-// finish writes the manifest and gives the folder its name.
-func (f *packFolder) finish() error {
+// writeManifest writes the hashes of all other files.
+func (f *packFolder) writeManifest() error {
 	names := slices.Sorted(maps.Keys(f.sums))
-	err := f.files(packFile{packManifest, func(out io.Writer) error {
+	return f.files(packFile{packManifest, func(out io.Writer) error {
 		for _, name := range names {
 			if _, err := fmt.Fprintf(out, "%s  %s\n", f.sums[name], name); err != nil {
 				return err
@@ -111,14 +152,47 @@ func (f *packFolder) finish() error {
 		}
 		return nil
 	}})
-	if err != nil {
+}
+
+// finish writes the manifest and gives the folder its name.
+func (f *packFolder) finish() error {
+	if err := f.writeManifest(); err != nil {
 		return err
 	}
 	return os.Rename(f.temporary, f.target) // replaces an empty folder
 }
 
-// discard removes the temporary folder unless it was renamed.
-func (f *packFolder) discard() { _ = os.RemoveAll(f.temporary) }
+// archive writes the manifest, and all files as a ZIP archive in which they are in a folder. The same files give the same bytes.
+func (f *packFolder) archive(out io.Writer, folder string) error {
+	if err := f.writeManifest(); err != nil {
+		return err
+	}
+	archive := zip.NewWriter(out)
+	for _, name := range slices.Sorted(maps.Keys(f.sums)) {
+		content, err := f.open(name)
+		if err != nil {
+			return err
+		}
+		entry, err := archive.CreateHeader(&zip.FileHeader{Name: folder + "/" + name, Method: zip.Deflate})
+		if err == nil {
+			_, err = io.Copy(entry, content)
+		}
+		if err := errors.Join(err, content.Close()); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return archive.Close()
+}
+
+// discard removes the temporary folder unless it was renamed, and files without one.
+func (f *packFolder) discard() {
+	if f.unnamed == nil {
+		_ = os.RemoveAll(f.temporary)
+	}
+	for _, file := range f.unnamed {
+		_ = file.Close()
+	}
+}
 
 // textFinder is a writer that looks for a text.
 type textFinder struct {

@@ -83,6 +83,8 @@ const maxDocumentChecks = 2
 // app is the wired service: every use case with its adapters.
 type app struct {
 	serverFlags
+	databaseURL     string
+	master          *encryption.Master
 	log             *logrus.Logger
 	db              *postgres.DB
 	metrics         *prometheus.Registry
@@ -155,7 +157,7 @@ func (systemClock) Now() time.Time { return time.Now().UTC() }
 
 // build wires the service to a migrated database.
 func build(ctx context.Context, c serverFlags, databaseURL string, master *encryption.Master, log *logrus.Logger) (*app, error) {
-	a := &app{serverFlags: c, log: log, metrics: prometheus.NewRegistry(), outage: new(outage)}
+	a := &app{serverFlags: c, databaseURL: databaseURL, master: master, log: log, metrics: prometheus.NewRegistry(), outage: new(outage)}
 	var err error
 	if a.files, err = openFiles(c.BlobFlags); err != nil {
 		return nil, err
@@ -311,7 +313,7 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 	a.exports = exports.New(exports.Config{Views: a.db.LedgerViews(), Store: a.db.Readers(), Clock: systemClock{},
 		MaxConcurrency: a.Exports, MaxPerPlatform: a.ExportsPerPlatform, Company: a.Company()})
 	a.exportFiles = exports.NewFiles(a.exports, exports.FilesConfig{Store: a.db, Files: a.files, IDs: idGenerator, Jobs: due, Log: log,
-		JobMetrics: a.jobMetrics, Timeout: a.ExportTimeout})
+		JobMetrics: a.jobMetrics, Timeout: a.ExportTimeout, Packs: auditPacks{shared, a.databaseURL, a.master}})
 	a.reconciliation = newReconciliation(a.db, idGenerator)
 	a.wallets = wallets.New(wallets.Config{
 		Store: a.db, Ledger: a.db.LedgerReader(), Custody: a.custody, Proofs: a.walletProofs,

@@ -41,6 +41,8 @@ type FilesConfig struct {
 	Jobs       ports.Jobs
 	Log        *logrus.Entry
 	JobMetrics jobs.Metrics // may be nil
+	// Packs writes the packs of financial years.
+	Packs AuditPacks
 	// PartSize is the number of bytes that are stored together, and kept in memory meanwhile; 8 MiB if zero.
 	PartSize int
 	// Timeout is the maximum duration of one export.
@@ -96,8 +98,9 @@ func NewFiles(s *Service, c FilesConfig) *Files {
 	handler := func(step transaction.Step) jobs.Handler {
 		return jobs.Handler{Step: step, Do: f.write, MaxBatch: 1, MaxConcurrency: maxConcurrentFiles, Timeout: c.Timeout}
 	}
+	packs := jobs.Handler{Step: ports.StepWriteAuditPack, Do: f.write, MaxBatch: 1, MaxConcurrency: 1, Timeout: packTimeout}
 	f.workers = jobs.New(jobs.Config{Jobs: c.Jobs, Clock: s.Clock, Log: c.Log, Metrics: c.JobMetrics},
-		handler(ports.StepWriteExport), handler(ports.StepWriteList))
+		handler(ports.StepWriteExport), handler(ports.StepWriteList), packs)
 	return f
 }
 
@@ -118,6 +121,9 @@ func (f *Files) Request(ctx context.Context, p ident.Platform, by person.Person,
 			"they are stored (CAUSEWAY_BLOBS). Use `causeway ledger export`.")
 	}
 	document, err := f.fileOf(p, r, nil)
+	if err == nil && r.Format == AuditPack {
+		err = f.Packs.Check(ctx, p, yearOf(r))
+	}
 	if err != nil {
 		return export.Export{}, err
 	}
@@ -278,7 +284,10 @@ func (f *Files) deletion(p ident.Platform, blob uuid.UUID, due time.Time) ports.
 // writing returns the job that writes an export.
 func (f *Files) writing(e export.Export, due time.Time) ports.Job {
 	step := ports.StepWriteExport
-	if Format(e.Format).IsList() {
+	switch format := Format(e.Format); {
+	case format == AuditPack:
+		step = ports.StepWriteAuditPack
+	case format.IsList():
 		step = ports.StepWriteList
 	}
 	return ports.Job{ID: f.IDs.New(f.Clock.Now()), Platform: e.Platform, Step: step, Subjects: []uuid.UUID{e.ID}, Due: due}

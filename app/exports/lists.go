@@ -24,6 +24,8 @@ import (
 const (
 	AuditList   Format = "audit"
 	PaymentList Format = "payments"
+	// AuditPack is the pack of a financial year, whose months are the time.
+	AuditPack Format = "audit-pack"
 )
 
 // FileFormats lists the formats of files that are written in the background.
@@ -34,7 +36,7 @@ func (f Format) IsList() bool { return f == AuditList || f == PaymentList }
 
 // Right is what a person needs for a file of the format.
 func (f Format) Right() person.Right {
-	if f == AuditList {
+	if f == AuditList || f == AuditPack {
 		return person.ViewAudit
 	}
 	return person.View
@@ -45,7 +47,10 @@ const pageOfList = 1000
 
 // fileOf prepares the document of a file.
 func (f *Files) fileOf(p ident.Platform, r Request, progress progress) (Document, error) {
-	if !r.Format.IsList() {
+	switch {
+	case r.Format == AuditPack:
+		return f.pack(p, r, progress), nil
+	case !r.Format.IsList():
 		return f.document(p, r, progress)
 	}
 	if bad := r.checkList(f.Clock.Now()); len(bad) > 0 {

@@ -38,7 +38,7 @@ func (f *Files) write(ctx context.Context, batch []ports.Job) error {
 	run := &fileRun{files: f, Export: e}
 	err = run.write(ctx)
 	if ctxErr := ctx.Err(); errors.Is(ctxErr, context.DeadlineExceeded) {
-		err = fault.New(fault.Conflict, "It took longer than %s. Choose a shorter time, or one account.", f.Timeout)
+		err = fault.New(fault.Conflict, "It took longer than %s. Choose a shorter time, or one account.", f.timeoutOf(e))
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
 		defer cancel()
@@ -119,7 +119,7 @@ func (f *Files) end(ctx context.Context, batch []ports.Job, run *fileRun, proble
 			if e, err = e.Fail(known.Message, now); err == nil {
 				err = f.endWithoutFile(ctx, tx, e)
 			}
-		} else if e, err = e.Complete(now); err == nil {
+		} else if e, err = e.Complete(run.Problem, now); err == nil {
 			err = tx.UpdateExport(ctx, e)
 		}
 		if err != nil {
@@ -159,6 +159,9 @@ func (r *fileRun) write(ctx context.Context) error {
 		r.watch(running, stop)
 	}()
 	err = document.Write(running, partWriter{running, r})
+	if found := findings(""); errors.As(err, &found) {
+		r.Problem, err = string(found), nil
+	}
 	if err == nil {
 		err = r.storePart(running)
 	}

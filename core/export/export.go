@@ -56,7 +56,7 @@ type Export struct {
 	// Run counts the processes that have begun to write it.
 	Run int
 	Progress
-	// Problem says why it failed.
+	// Problem says why it failed, or what was found in a ledger that was verified.
 	Problem                       string
 	CreatedAt, UpdatedAt, EndedAt time.Time
 }
@@ -110,8 +110,11 @@ func (e Export) Advance(run int, p Progress, now time.Time) (Export, error) {
 	return e, nil
 }
 
-// Complete ends an export whose parts are all stored.
-func (e Export) Complete(now time.Time) (Export, error) { return e.to(Completed, now) }
+// Complete ends an export whose parts are all stored. The problem, mostly none, is one of what the file is about.
+func (e Export) Complete(problem string, now time.Time) (Export, error) {
+	e.Problem = problem
+	return e.to(Completed, now)
+}
 
 // Fail ends an export that cannot be written. The person reads the problem.
 func (e Export) Fail(problem string, now time.Time) (Export, error) {

@@ -27,7 +27,7 @@ func TestExport_Transitions(t *testing.T) {
 	ana := newPerson(1, person.Finance)
 	steps := map[string]func(export.Export) (export.Export, error){
 		"begin":    func(e export.Export) (export.Export, error) { return e.Begin(noon) },
-		"complete": func(e export.Export) (export.Export, error) { return e.Complete(noon) },
+		"complete": func(e export.Export) (export.Export, error) { return e.Complete("", noon) },
 		"fail":     func(e export.Export) (export.Export, error) { return e.Fail("broken", noon) },
 		"cancel":   func(e export.Export) (export.Export, error) { return e.Cancel(ana, noon) },
 	}
