@@ -1,9 +1,13 @@
 package e2e
 
 import (
+	"archive/zip"
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +15,34 @@ import (
 	"testing"
 	"time"
 )
+
+// packFromTheConsole returns the pack of a year as finance asks for and downloads it.
+func (h *testEnv) packFromTheConsole(year string) *zip.Reader {
+	h.t.Helper()
+	ana, base := h.invite("Ana", "FINANCE"), "/console/platforms/"+uuidOf(h.platformID)
+	ask := base + "/make-audit-pack"
+	form := url.Values{"csrf": {ana.find(tokenPattern, ana.page(http.MethodGet, ask, nil))}, "year": {year}}
+	ana.page(http.MethodPost, ask, form)
+	link := ""
+	eventually(h.t, "the pack", func() bool {
+		page := ana.page(http.MethodGet, base+"/exports", nil)
+		if strings.Contains(page, "failed") {
+			h.t.Fatal(page)
+		}
+		found := exportPattern.FindStringSubmatch(page)
+		if found == nil || found[2] != "file" {
+			return false
+		}
+		link = base + "/exports/" + found[1] + "/file"
+		return true
+	})
+	content := ana.page(http.MethodGet, link, nil)
+	archive, err := zip.NewReader(strings.NewReader(content), int64(len(content)))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return archive
+}
 
 func TestAuditPack_IsVerifiedWithoutTheService(t *testing.T) {
 	t.Parallel()
@@ -53,6 +85,7 @@ func TestAuditPack_IsVerifiedWithoutTheService(t *testing.T) {
 	h.post("/ledger/adjustments", object{"note": "Next year",
 		"entries": []object{{"debit": "rails/WIRE", "credit": "income/fees", "currency": "USD", "amount": 1}}}).wantStatus(201)
 	sealed()
+	archive := h.packFromTheConsole(year)
 	h.server.terminate()
 	for _, f := range []string{folder, folder + "2"} {
 		if errOut, status := write(f); status != 0 {
@@ -118,6 +151,23 @@ func TestAuditPack_IsVerifiedWithoutTheService(t *testing.T) {
 		if err != nil || !bytes.Equal(again, read(name)) {
 			t.Errorf("%s differs the second time: %v", name, err)
 		}
+	}
+	packed := 0
+	for _, file := range archive.File {
+		name := strings.TrimPrefix(file.Name, "audit-pack-"+year+"/")
+		content, err := file.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(content)
+		packed++
+		if changes := name == "verification.txt" || name == "MANIFEST.sha256"; err != nil || !changes && !bytes.Equal(text, read(name)) ||
+			name == "verification.txt" && bytes.Count(text, []byte("rules passed.")) != 3 {
+			t.Errorf("%s of the console differs from that of the command: %v\n%.2000s", name, err, text)
+		}
+	}
+	if files := strings.Count(run("find", ".", "-type", "f"), "\n"); packed != files {
+		t.Errorf("the console packs %d files, the command %d", packed, files)
 	}
 	balances := func(name string, path, balance int, closing func(row []string) bool) map[string]string {
 		t.Helper()

@@ -27,7 +27,9 @@ func (a auditPacks) Check(ctx context.Context, p ident.Platform, year int) error
 func (a auditPacks) Write(ctx context.Context, p ident.Platform, year int, out io.Writer, written func(int64)) (string, error) {
 	db, err := openMigrated(ctx, postgres.Options{URL: a.databaseURL, AllPlatforms: true, ForReports: true, StatementTimeout: auditTimeout,
 		MaxConnections: packConnections, Clock: systemClock{}, IDs: a.services.ids, TxOf: newTx,
-		NewCipher: func(store ports.DataKeyStore) ports.Cipher { return encryption.NewDataKeys(store, a.master, systemClock{}) }})
+		NewCipher: func(store ports.DataKeyStore) ports.Cipher {
+			return encryption.NewDataKeys(store, a.master, systemClock{})
+		}})
 	if err != nil {
 		return "", err
 	}

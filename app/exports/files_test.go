@@ -56,6 +56,13 @@ func (e *fileEnv) newProcess() *exports.Files {
 		Jobs: e.Env.Store, Log: e.Env.Log, PartSize: 100, Timeout: time.Minute})
 }
 
+// newProcessWith returns the same with packs.
+func (e *fileEnv) newProcessWith(packs exports.AuditPacks) *exports.Files {
+	f := e.newProcess()
+	f.Packs = packs
+	return f
+}
+
 func (e *fileEnv) request(r exports.Request) export.Export {
 	e.t.Helper()
 	found, err := e.Request(e.t.Context(), e.platform, e.ana, r)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,7 +12,9 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/app/exports"
+	"causeway/app/yearend"
 	"causeway/core/export"
+	"causeway/core/fault"
 	"causeway/core/financials"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -44,7 +47,8 @@ func (c *Console) exportRoutes() []platformRoute {
 	return append(append([]platformRoute{
 		{"GET", "/exports", person.View, c.showExports},
 		{"GET", "/exports/{export}/file", person.View, c.downloadExport},
-	}, c.actionRoutes("/make-export", person.View, c.makeExport)...),
+	}, append(c.actionRoutes("/make-export", person.View, c.makeExport),
+		c.actionRoutes("/make-audit-pack", person.ViewAudit, c.makeAuditPack)...)...),
 		c.actionRoutes("/exports/{export}/cancel", person.View, c.cancelExport)...)
 }
 
@@ -54,9 +58,9 @@ func (c *Console) showExports(r *request) error {
 		return err
 	}
 	v := view{page: c.page(r, "Exports", "exports")}
-	v.Intro = fmt.Sprintf("The entries of the ledger, payments and the audit as files. One of a platform is written at a time, in the "+
+	v.Intro = fmt.Sprintf("The entries of the ledger, payments, the audit and packs of years for auditors as files. One of a platform is written at a time, in the "+
 		"background: load the page again to see how far it is. Files are kept for %d days, and can be downloaded by everybody who sees the "+
-		"ledger, those of the audit by who sees it; each download is recorded.",
+		"ledger, those of the audit and packs by who sees the audit; each download is recorded.",
 		exports.FilesRetention/(24*time.Hour))
 	rows := table{Label: "Exports", Columns: columns("Asked for", "By", "Contents", "State", "Progress", ">Bytes", "Change"),
 		Empty: "There are no files. Make one."}
@@ -73,6 +77,9 @@ func (c *Console) showExports(r *request) error {
 	}
 	v.Sections = []section{{Table: &rows}}
 	v.Actions = []fact{actionLink("Make a file", v.Base+"/make-export")}
+	if v.Person.May(person.ViewAudit, r.platform.ID) {
+		v.Actions = append(v.Actions, actionLink("Make the pack of a year", v.Base+"/make-audit-pack"))
+	}
 	return c.show(r, v)
 }
 
@@ -93,6 +100,8 @@ func progressOf(e export.Export) string {
 	switch {
 	case e.State != export.Running || e.Done == 0 && e.Total <= 0:
 		return e.Problem
+	case exports.Format(e.Format) == exports.AuditPack:
+		return counted(int(e.Done), "file") + " of the pack; the ledger is verified last"
 	case e.Total <= 0: // a list
 		return fmt.Sprintf("%d lines", e.Done)
 	}
@@ -126,6 +135,33 @@ func (c *Console) makeExport(r *request) (action, error) {
 				Format: exports.Format(r.PostFormValue("format")),
 				LedgerFilter: ports.LedgerFilter{Interval: i, Path: strings.TrimSpace(r.PostFormValue("account")),
 					Currency: money.Currency(strings.ToUpper(strings.TrimSpace(r.PostFormValue("currency"))))}})
+			return "", err
+		}}, nil
+}
+
+// makeAuditPack has the pack of a financial year written, if all its months are closed.
+func (c *Console) makeAuditPack(r *request) (action, error) {
+	years, err := c.Years.List(r.Context(), r.platform.ID)
+	if err != nil {
+		return action{}, err
+	}
+	years = slices.DeleteFunc(years, func(y yearend.Year) bool { return y.Year.Last().End().After(c.Clock.Now()) })
+	options := make([]option, len(years))
+	for i, y := range years {
+		options[i] = option{y.Year.String(), y.Year.String() + ", " + y.Year.First().String() + " to " + y.Year.Last().String()}
+	}
+	base := basePath(r.platform.ID)
+	return action{Title: "Make the pack of a year", Section: "exports", Back: base + "/exports", Does: "What an auditor needs of a financial " +
+		"year is written to a ZIP file in the background: the books, the closings, both signed logs with proofs, and the verification of the " +
+		"whole ledger. All months of the year must be closed.",
+		Fields: []field{{Name: "year", Label: "Financial year", Kind: "select", Options: options}},
+		do: func(r *request) (string, error) {
+			i := slices.IndexFunc(years, func(y yearend.Year) bool { return y.Year.String() == r.PostFormValue("year") })
+			if i < 0 {
+				return "", fault.Invalid(fault.Field{Field: "year", Message: "must be a financial year that is over"})
+			}
+			_, err := c.ExportFiles.Request(r.Context(), r.platform.ID, r.in.Person, exports.Request{Format: exports.AuditPack,
+				LedgerFilter: ports.LedgerFilter{Interval: period.Interval{From: years[i].Year.First().Start(), To: years[i].Year.Last().End()}}})
 			return "", err
 		}}, nil
 }

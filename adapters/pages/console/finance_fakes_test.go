@@ -19,6 +19,7 @@ import (
 	"causeway/core/proposal"
 	"causeway/core/reconcile"
 	"causeway/core/recurring"
+	coreyear "causeway/core/yearend"
 	"causeway/ledger"
 	"causeway/ports"
 )
@@ -118,6 +119,11 @@ func (f *fakeBooks) PostAllowance(ctx context.Context, p ident.Platform, by plat
 }
 
 type fakeYears struct{ *fakeBooks }
+
+func (f fakeYears) List(ctx context.Context, p ident.Platform) ([]yearend.Year, error) {
+	return []yearend.Year{{Year: coreyear.OfNumber(2026, time.December)}, {Year: coreyear.OfNumber(2025, time.December)}},
+		f.read(ctx, p, "years")
+}
 
 func (f fakeYears) Close(ctx context.Context, p ident.Platform, _ *ports.IdempotentRequest,
 	c yearend.Change) (proposal.Outcome[yearend.Year], error) {

@@ -335,3 +335,32 @@ func TestExports_WholeOrCutOff(t *testing.T) {
 	}()
 	s.get(file)
 }
+
+func TestExports_PackOfAYear(t *testing.T) {
+	t.Parallel()
+	// Who sees the audit asks for the pack of a year that is over, by its months; one that is not over or unknown is refused. How far it is
+	// is said in files, and what the verification found beside the file.
+	s := asFinance(t)
+	if form := s.get(base + "/make-audit-pack"); strings.Contains(form.body, "2026-12") ||
+		!strings.Contains(form.body, "2025, 2025-01 to 2025-12") {
+		t.Errorf("the form: %s", form.body)
+	}
+	if got := s.post(base+"/make-audit-pack", url.Values{"year": {"2025"}}); got.Header.Get("Location") != base+"/exports" {
+		t.Errorf("%d to %s: %s", got.StatusCode, got.Header.Get("Location"), got.body)
+	}
+	want := exports.Request{Format: exports.AuditPack}
+	want.Interval = period.Interval{From: month(2025, 1), To: month(2026, 1)}
+	if s.finance.export != want {
+		t.Errorf("asked for %+v", s.finance.export)
+	}
+	if got := s.post(base+"/make-audit-pack", url.Values{"year": {"2026"}}); got.StatusCode != http.StatusBadRequest {
+		t.Errorf("a year that is not over: %d", got.StatusCode)
+	}
+	running := export.Export{Format: string(exports.AuditPack), State: export.Running, Progress: export.Progress{Done: 12}}
+	if got := progressOf(running); !strings.HasPrefix(got, "12 files") {
+		t.Errorf("progress %q", got)
+	}
+	if got := progressOf(export.Export{State: export.Completed, Problem: "1 of 40 rules failed"}); got != "1 of 40 rules failed" {
+		t.Errorf("a whole file about a ledger with violations: %q", got)
+	}
+}

@@ -44,6 +44,7 @@ type MonthEnd interface {
 
 // Years are the use cases on the end of a year.
 type Years interface {
+	List(ctx context.Context, p ident.Platform) ([]yearend.Year, error)
 	Close(ctx context.Context, p ident.Platform, request *ports.IdempotentRequest, c yearend.Change) (proposal.Outcome[yearend.Year], error)
 }
 

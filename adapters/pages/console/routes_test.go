@@ -85,6 +85,7 @@ var needs = map[string]person.Right{
 	"GET /safeguarding": person.View, "GET /safeguarding/{day}": person.View,
 	"GET /safeguarding/{day}/acknowledge": person.KeepBooks, "POST /safeguarding/{day}/acknowledge": person.KeepBooks,
 	"GET /fx-position": person.View, "GET /exports": person.View, "GET /exports/{export}/file": person.View,
+	"GET /make-audit-pack": person.ViewAudit, "POST /make-audit-pack": person.ViewAudit,
 	"GET /make-export": person.View, "POST /make-export": person.View,
 	"GET /exports/{export}/cancel": person.View, "POST /exports/{export}/cancel": person.View,
 	"GET /proposals": person.View, "GET /proposals/{proposal}": person.View, "POST /proposals/{proposal}": person.ApproveBooks,

@@ -1,0 +1,117 @@
+package exports_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"causeway/app/exports"
+	"causeway/app/internal/apptest"
+	"causeway/core/export"
+	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/period"
+	"causeway/core/person"
+	"causeway/ports"
+)
+
+// fakePacks writes a pack of 2025 alone.
+type fakePacks struct {
+	err      error
+	findings string
+	writing  func(ctx context.Context)
+}
+
+func (f *fakePacks) Check(_ context.Context, _ ident.Platform, year int) error {
+	if year != 2025 {
+		return fault.New(fault.Conflict, "close all months of the year first")
+	}
+	return nil
+}
+
+func (f *fakePacks) Write(ctx context.Context, _ ident.Platform, year int, out io.Writer, written func(int64)) (string, error) {
+	written(7)
+	if _, err := io.WriteString(out, strings.Repeat("pack ", 50)); err != nil {
+		return "", err
+	}
+	if f.writing != nil {
+		f.writing(ctx)
+	}
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	return f.findings, f.err
+}
+
+func packOf(year int) exports.Request {
+	from := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
+	return exports.Request{Format: exports.AuditPack, LedgerFilter: ports.LedgerFilter{Interval: period.Interval{From: from,
+		To: from.AddDate(1, 0, 0)}}}
+}
+
+func TestFiles_AuditPack(t *testing.T) {
+	t.Parallel()
+	// The pack of a year is written as other files are, by a step of its own, so that processes without it leave it alone. Who does not see
+	// the audit neither asks for one nor opens it, and a year that can still change has none. What the verification found stays with the
+	// whole file; after a failure it is begun again, without a byte of before.
+	e := newFileEnv(t)
+	packs := &fakePacks{findings: "1 of 40 rules failed", err: errors.New("connection lost")}
+	e.Packs = packs
+	viewer := e.NewPerson(person.Viewer)
+	_, err := e.Request(t.Context(), e.platform, viewer, packOf(2025))
+	apptest.WantFault(t, "a pack for a viewer", err, fault.Forbidden)
+	_, err = e.Request(t.Context(), e.platform, e.ana, packOf(2026))
+	apptest.WantFault(t, "a year with open months", err, fault.Conflict)
+
+	pack := e.request(packOf(2025))
+	if n := e.CountJobs(ports.StepWriteAuditPack); n != 1 {
+		t.Errorf("%d jobs", n)
+	}
+	e.writeDue(e.Files)
+	if got := e.listed(pack.ID); got.State != export.Running || got.Run != 1 {
+		t.Errorf("after a failure: %+v", got)
+	}
+	packs.err = nil
+	e.Clock.Advance(time.Hour)
+	e.writeDue(e.newProcessWith(packs))
+
+	got := e.listed(pack.ID)
+	if got.State != export.Completed || got.Problem != "1 of 40 rules failed" || got.Done != 7 || got.FileName != "audit-pack-2025.zip" {
+		t.Errorf("%+v", got)
+	}
+	_, err = e.Open(t.Context(), e.platform, viewer, pack.ID)
+	apptest.WantFault(t, "the pack for a viewer", err, fault.Forbidden)
+	document, err := e.Open(t.Context(), e.platform, e.ana, pack.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := document.Write(t.Context(), &out); err != nil || out.String() != strings.Repeat("pack ", 50) {
+		t.Errorf("%q, %v", &out, err)
+	}
+}
+
+func TestFiles_AuditPackCancelled(t *testing.T) {
+	t.Parallel()
+	// A pack that is cancelled while it is written stops, and leaves no file.
+	e := newFileEnv(t)
+	packs := &fakePacks{}
+	e.Packs = packs
+	pack := e.request(packOf(2025))
+	packs.writing = func(ctx context.Context) {
+		if err := e.Cancel(context.WithoutCancel(ctx), e.platform, e.ana, pack.ID); err != nil {
+			t.Error(err)
+		}
+		<-ctx.Done()
+	}
+
+	e.writeDue(e.Files)
+
+	if got := e.listed(pack.ID); got.State != export.Cancelled || e.storedParts() > 0 {
+		t.Errorf("%+v with %d parts", got, e.storedParts())
+	}
+}
