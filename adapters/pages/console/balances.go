@@ -90,7 +90,18 @@ func (c *Console) balancesOf(r *request) (balances, error) {
 	if err != nil {
 		return balances{}, err
 	}
-	return newBalances(figures, own.Items), nil
+	b, base := newBalances(figures, own.Items), basePath(r.platform.ID)
+	for _, row := range b.Table.Rows {
+		for i := range row[1:4] {
+			if row[i+1].Text != "" {
+				row[i+1].Link = base + "/safeguarding"
+			}
+		}
+		if row[4].Text != "" {
+			row[4].Link = figureLink(base, "platform/", "", "", "")
+		}
+	}
+	return b, nil
 }
 
 func newBalances(figures []safeguarding.Figures, own []account.WithBalance) balances {

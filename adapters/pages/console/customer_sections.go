@@ -8,12 +8,14 @@ import (
 	"causeway/app/accounts"
 	"causeway/app/agents"
 	"causeway/app/exports"
+	"causeway/core/account"
 	"causeway/core/agent"
 	"causeway/core/customer"
 	"causeway/core/ident"
 	"causeway/core/person"
 	"causeway/core/platform"
 	"causeway/core/verification"
+	"causeway/ledger"
 	"causeway/ports"
 )
 
@@ -71,8 +73,10 @@ func (c *Console) customerSections(r *request, data customerPage) ([]section, er
 	balances := table{Label: "Accounts and wallets", Columns: columns("Account", "Type", "State", ">Balance", "Currency"),
 		Empty: "The customer has no account yet."}
 	for _, a := range internal.Items {
+		balance := minorCell(a.Balance, a.Currency)
+		balance.Link = accountLink(data.Base, ledger.InternalAccount(a.ID, a.Customer, a.Type == account.EmbeddedWallet), a.Currency)
 		balances.Rows = append(balances.Rows, []cell{shortID(a.ID.String(), paymentsOf(data.Base, a.ID.String())), plain(lower(a.Type)),
-			stated(a.Status), minorCell(a.Balance, a.Currency), plain(string(a.Currency))})
+			stated(a.Status), balance, plain(string(a.Currency))})
 	}
 	outside := table{Label: "External accounts", Columns: columns("Account", "Number", "Type", "Currency", "State", "Name checked"),
 		Empty: "The customer has registered no account elsewhere."}

@@ -466,6 +466,7 @@ type fakeAccounting struct {
 	query        accounting.TrialBalanceQuery
 	entries      ports.AccountEntryPage
 	filter       ports.AccountEntryFilter
+	unknown      error // of an account without entries
 	posting      accounting.Posting
 	postings     ports.PostingFilter
 	// broken makes no checkpoint continue the one before.
@@ -493,7 +494,7 @@ func (f *fakeAccounting) TrialBalance(ctx context.Context, p ident.Platform, q a
 
 func (f *fakeAccounting) Entries(ctx context.Context, filter ports.AccountEntryFilter) (ports.AccountEntryPage, error) {
 	f.filter = filter
-	return f.entries, f.read(ctx, filter.Account.Platform, "entries")
+	return f.entries, cmp.Or(f.read(ctx, filter.Account.Platform, "entries"), f.unknown)
 }
 
 func (f *fakeAccounting) Account(ctx context.Context, p ident.Platform, path string, _ money.Currency,

@@ -228,7 +228,12 @@ func (c *Console) showReceivables(r *request) error {
 			minorCell(item.WrittenOff, item.Amount.Currency), plain(string(item.Amount.Currency)), customerCell(v.Base, item.Customer),
 			plain(item.ReasonCode)})
 	}
-	v.Sections = []section{{Heading: "By age", Table: reportTable("By age", "Nothing is owed.", ages.Header, ages.Rows)},
+	byAge := reportTable("By age", "Nothing is owed.", ages.Header, ages.Rows)
+	for _, row := range byAge.Rows {
+		row[1].Link = v.Base + "/receivables?state=" + string(receivable.Open)
+		row[len(row)-1].Link = row[1].Link
+	}
+	v.Sections = []section{{Heading: "By age", Table: byAge},
 		{Heading: "Receivables", Table: &rows}}
 	v.Older = older(r, found.More, found.Items, func(i receivable.Receivable) string { return pathOfID(i.ID) })
 	return c.show(r, v)

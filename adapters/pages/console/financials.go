@@ -141,27 +141,24 @@ func (c *Console) showFinancialLine(r *request) error {
 			"currency and in " + string(report.Functional) + "."}
 		v.Facts = add(nil, "Period", report.Columns[0].Period.String(), financialsLink(v.Base+"/financial-statements", report.Query))
 		v.Facts = add(v.Facts, "Amount", report.Amount(row, 0)+" "+string(report.Functional))
+		month := report.Month.String()
 		rows := &table{Label: "Accounts", Columns: columns("Account", ">Balance", "Currency", ">Amount in "+string(report.Functional))}
 		for _, a := range row.Accounts {
 			quantity := amountCell(a.Quantity.Major(a.Currency))
 			if name == core.IncomeStatement {
 				quantity.Text = ""
 			}
-			rows.Rows = append(rows.Rows, []cell{linked(a.Path, figureLink(v.Base, report.Month, a.Key)), quantity, plain(string(a.Currency)),
-				minorCell(a.Value, report.Functional)})
+			link := figureLink(v.Base, a.Path, a.Currency, month, "effective")
+			if report.Span != core.OneMonth && !strings.HasSuffix(a.Path, "/") {
+				link = accountLink(v.Base, a.Path, a.Currency) // entries are shown of one month, or of all
+			}
+			rows.Rows = append(rows.Rows, []cell{linked(a.Path, link), quantity, plain(string(a.Currency)), minorCell(a.Value,
+				report.Functional)})
 		}
 		v.Sections = []section{{Heading: "Accounts", Table: rows}}
 		return c.show(r, v)
 	}
 	return errNotFound
-}
-
-// figureLink leads to the entries of an account, or for a group to the trial balance with each of them.
-func figureLink(base string, m period.Month, a core.Key) string {
-	if strings.HasSuffix(a.Path, "/") {
-		return base + "/trial-balance?" + url.Values{"by": {"effective"}, "detail": {"account"}, "month": {m.String()}}.Encode()
-	}
-	return accountLink(base, a.Path, a.Currency)
 }
 
 func (c *Console) downloadFinancials(r *request) error {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/app/accounting"
+	"causeway/core/fault"
 	"causeway/core/money"
 	"causeway/core/period"
 	"causeway/ledger"
@@ -57,6 +58,15 @@ func (c *Console) showTrialBalance(r *request) error {
 	return c.render(r, http.StatusOK, "trial_balance.html", data)
 }
 
+// LinkOf leads to the entries of a line, or to the accounts of one that has several.
+func (p trialBalancePage) LinkOf(l accounting.TrialBalanceLine) string {
+	by := ""
+	if p.IsEffective {
+		by = "effective"
+	}
+	return figureLink(p.Base, l.Path, l.Currency, p.Month, by)
+}
+
 const monthForm = "2006-01"
 
 // monthOf returns the month that a text names, or the present one; so far, if it has not ended.
@@ -81,24 +91,40 @@ type entriesPage struct {
 	page
 	Account ledger.Account
 	Class   ledger.Class
-	Entries []ports.AccountEntry
-	Older   string
+	// Month is empty for all entries, to which All leads.
+	Month, All string
+	// IsEffective: of the month by value date, and not by the time of recording.
+	IsEffective bool
+	Entries     []ports.AccountEntry
+	Older       string
 }
 
 func (c *Console) showEntries(r *request) error {
 	query := r.URL.Query()
 	data := entriesPage{page: c.page(r, "Entries", "balance"),
 		Account: ledger.Account{Platform: r.platform.ID, Path: query.Get("path"), Currency: money.Currency(query.Get("currency"))}}
-	found, err := c.Accounting.Entries(r.Context(), ports.AccountEntryFilter{Account: data.Account, Limit: pageSize,
-		After: parsePosition(query.Get("after"))})
+	filter := ports.AccountEntryFilter{Account: data.Account, Limit: pageSize, After: parsePosition(query.Get("after"))}
+	var err error
+	if query.Get("month") != "" {
+		if filter.Interval, data.Month, err = monthOf(query.Get("month"), c.Clock.Now()); err != nil {
+			return err
+		}
+		data.All = accountLink(data.Base, data.Account.Path, data.Account.Currency)
+		if data.IsEffective = query.Get("by") == "effective"; data.IsEffective {
+			filter.By = ports.ByEffective
+		}
+	}
+	found, err := c.Accounting.Entries(r.Context(), filter)
+	if line, inChart := ledger.FindChartLine(data.Account.Path); fault.Is(err, fault.NotFound) && inChart == nil {
+		found.Class, err = line.Class, nil // nothing was posted to it yet
+	}
 	if err != nil {
 		return err
 	}
 	data.Class, data.Entries = found.Class, found.Entries
 	if n := len(found.Entries); found.More {
 		last := found.Entries[n-1].Position
-		data.Older = data.Base + "/entries?" + url.Values{"path": {data.Account.Path}, "currency": {string(data.Account.Currency)},
-			"after": {strconv.FormatInt(last.Seq, 10) + "." + strconv.Itoa(last.N)}}.Encode()
+		data.Older = pageAfter(r, strconv.FormatInt(last.Seq, 10)+"."+strconv.Itoa(last.N))
 	}
 	return c.render(r, http.StatusOK, "entries.html", data)
 }

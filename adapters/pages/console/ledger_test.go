@@ -35,7 +35,7 @@ func TestTrialBalance_Months(t *testing.T) {
 	got := s.get(base + "/trial-balance?month=2026-02&by=effective&detail=account")
 	for _, want := range []string{"?by=effective&amp;detail=account&amp;month=2026-01",
 		"?by=effective&amp;detail=account&amp;month=2026-03",
-		"/entries?path=income%2ffees&amp;currency=USD"} {
+		"/entries?path=income%2Ffees&amp;currency=USD&amp;by=effective&amp;month=2026-02"} {
 		if !strings.Contains(got.body, want) {
 			t.Errorf("no link to %s in %s", want, got.body)
 		}

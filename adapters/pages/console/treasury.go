@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"causeway/app/accounting"
 	"causeway/app/treasury"
 	"causeway/core/books"
 	"causeway/core/ident"
@@ -13,6 +12,7 @@ import (
 	"causeway/core/person"
 	"causeway/core/platform"
 	"causeway/core/safeguarding"
+	"causeway/ledger"
 	"causeway/ports"
 )
 
@@ -57,11 +57,19 @@ func (c *Console) showSafeguarding(r *request) error {
 			plain(statusesOf(report.Figures)), timed(report.MadeAt), amountCell(itoa(report.Versions)), plain(strings.Join(seen, ", "))})
 	}
 	header, figures := treasury.Table(now)
-	v.Sections = []section{{Heading: "Now", Table: reportTable("Now", "Nothing is owed to customers, and nothing held for them.", header,
-		figures)},
+	v.Sections = []section{{Heading: "Now", Table: linkFigures(reportTable("Now", "Nothing is owed to customers, and nothing held for them.",
+		header, figures), figures, 3, v.Base, safeguardingAccount)},
 		{Heading: "Reports of days", Table: &rows}}
 	v.Older = older(r, found.More, found.Reports, func(k ports.KeptReport) string { return string(k.Day) })
 	return c.show(r, v)
+}
+
+// safeguardingAccount returns the account, or the group of accounts, of a row of treasury.Table.
+func safeguardingAccount(row []string) (string, money.Currency) {
+	if row[2] == "total" {
+		return "", ""
+	}
+	return row[2], money.Currency(row[0])
 }
 
 // statusesOf returns the status of each currency of a report.
@@ -96,7 +104,8 @@ func (c *Console) showSafeguardingDay(r *request) error {
 	for _, a := range report.Acknowledgements {
 		seen.Rows = append(seen.Rows, []cell{timed(a.At), plain(a.By.String()), plain(a.Note)})
 	}
-	v.Sections = []section{{Heading: "Figures", Table: reportTable("Figures", "Nothing was owed or held.", header, figures)},
+	v.Sections = []section{{Heading: "Figures", Table: linkFigures(reportTable("Figures", "Nothing was owed or held.", header, figures),
+		figures, 3, v.Base, safeguardingAccount)},
 		{Heading: "Seen by", Table: &seen}}
 	if v.Person.May(person.KeepBooks, r.platform.ID) {
 		v.Actions = []fact{actionLink("Acknowledge", v.Base+"/safeguarding/"+string(report.Day)+"/acknowledge")}
@@ -150,11 +159,10 @@ func (c *Console) showFXPosition(r *request) error {
 		v.Facts = add(nil, "Value", position.Value.Major(in)+" "+string(in))
 	}
 	v.Facts = add(v.Facts, "Rates of", moment(position.RatesKeptAt))
-	v.Sections = []section{{Table: fxTable(position)}}
+	file := position.Table()
+	v.Sections = []section{{Table: linkFigures(reportTable("Position", "There is no position: no payment was converted yet.", file.Header,
+		file.Rows), file.Rows, 1, v.Base, func(row []string) (string, money.Currency) {
+		return ledger.FXPosition, money.Currency(row[0])
+	})}}
 	return c.show(r, v)
-}
-
-func fxTable(p accounting.FXPosition) *table {
-	file := p.Table()
-	return reportTable("Position", "There is no position: no payment was converted yet.", file.Header, file.Rows)
 }

@@ -1,0 +1,68 @@
+package console
+
+import (
+	"strings"
+	"testing"
+
+	"causeway/core/fault"
+	"causeway/core/period"
+	"causeway/ledger"
+	"causeway/ports"
+)
+
+func TestFigureLink(t *testing.T) {
+	t.Parallel()
+	// A figure leads to the entries of its account, those of its month if it has one, or to the accounts of its group.
+	for want, got := range map[string]string{
+		"/p/entries?path=rails%2FACH&currency=USD":                            figureLink("/p", "rails/ACH", "USD", "", ""),
+		"/p/entries?path=rails%2FACH&currency=USD&by=effective&month=2026-02": figureLink("/p", "rails/ACH", "USD", "2026-02", "effective"),
+		"/p/trial-balance?by=&detail=account&month=2026-02":                   figureLink("/p", "rails/<RAIL>", "USD", "2026-02", ""),
+		"/p/trial-balance?by=&detail=account&month=":                          figureLink("/p", "customers/", "USD", "", ""),
+	} {
+		if got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
+func TestFigures_LeadToEntries(t *testing.T) {
+	t.Parallel()
+	// The figures of each page of finance lead to the entries or accounts that they are the sum of.
+	for path, want := range map[string]string{
+		"/trial-balance?month=2026-02": "/entries?path=income%2Ffees&amp;currency=USD&amp;by=&amp;month=2026-02",
+		"/fx-position":                 "/entries?path=fx%2Fposition&amp;currency=",
+		"/receivables":                 "/receivables?state=OPEN",
+		"/safeguarding":                "/entries?path=rails%2F",
+		"":                             "/safeguarding\"",
+	} {
+		s := asFinance(t)
+		if got := s.get(base + path); !strings.Contains(got.body, base+want) {
+			t.Errorf("%s does not lead to %s:\n%s", path, want, got.body)
+		}
+	}
+}
+
+func TestEntries_OfAMonth(t *testing.T) {
+	t.Parallel()
+	// The entries of a figure of a month are those of that month, also on the next page, and lead to all; an account of the chart to which
+	// nothing was posted has an empty page, and another path has none.
+	s := asFinance(t)
+	got := s.get(base + "/entries?path=income/fees&currency=USD&month=2026-02&by=effective")
+	want := ports.AccountEntryFilter{Account: ledger.Account{Platform: ownPlatform, Path: "income/fees", Currency: "USD"}, Limit: pageSize,
+		By: ports.ByEffective, Interval: period.Interval{From: month(2026, 2), To: month(2026, 3)}}
+	if s.accounting.filter != want {
+		t.Errorf("%+v", s.accounting.filter)
+	}
+	for _, part := range []string{"Those of 2026-02, by the time of effect", "after=42.1&amp;by=effective&amp;currency=USD&amp;month=2026-02"} {
+		if !strings.Contains(got.body, part) {
+			t.Errorf("no %q in %s", part, got.body)
+		}
+	}
+	s.accounting.entries, s.accounting.unknown = ports.AccountEntryPage{}, fault.New(fault.NotFound, "No account has this path.")
+	if got := s.get(base + "/entries?path=rails/ACH&currency=USD"); got.StatusCode != 200 || !strings.Contains(got.body, "has no entries") {
+		t.Errorf("nothing posted: %d", got.StatusCode)
+	}
+	if got := s.get(base + "/entries?path=rails/ach&currency=USD"); got.StatusCode != 404 {
+		t.Errorf("no account: %d", got.StatusCode)
+	}
+}
