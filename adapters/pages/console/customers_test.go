@@ -92,11 +92,13 @@ func TestCustomer_ShowsWhatItHas(t *testing.T) {
 	// for. Who may see personal data writes notes.
 	path := base + "/customers/" + customerID.UUID().String()
 	s := newSite(t).fill().as(person.Grant{Role: person.Support})
-	s.customers.accounts = []account.WithBalance{{Internal: account.Internal{ID: numbered(ident.InternalAccount{}, 16), Currency: "USD", Customer: customerID,
+	s.customers.accounts = []account.WithBalance{{Internal: account.Internal{ID: numbered(ident.InternalAccount{}, 16),
+		Currency: "USD", Customer: customerID,
 		Status: account.InternalActive}, Balance: 12_34}}
 	got := s.get(path)
 	s.checkStructure("customer", got)
-	for text, shown := range map[string]bool{"12.34": true, "/entries?path=customers%2FInternalAccount%3A": true, "3321.00": true, "B••• b•••": true, "Balam bot": false,
+	for text, shown := range map[string]bool{"12.34": true, "/entries?path=customers%2FInternalAccount%3A": true,
+		"3321.00": true, "B••• b•••": true, "Balam bot": false,
 		"Sam Ito": true, "Q••• c•••": true,
 		"Quetzal called": false, "3000": false, "paused": true, "Hits of the screening": true, path + "/note": true,
 		base + "/reviews/" + verificationID.UUID().String(): true} {

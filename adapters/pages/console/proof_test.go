@@ -54,7 +54,8 @@ var logKey = ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
 func sign(c ports.SignedCheckpoint) ports.SignedCheckpoint {
 	name, public := c.Origin(), logKey.Public().(ed25519.PublicKey)
 	hash := sha256.Sum256([]byte(name + "\n\x01" + string(public)))
-	c.Note = c.Text() + "\n— " + name + " " + base64.StdEncoding.EncodeToString(append(hash[:4], ed25519.Sign(logKey, []byte(c.Text()))...)) + "\n"
+	signature := append(hash[:4], ed25519.Sign(logKey, []byte(c.Text()))...)
+	c.Note = c.Text() + "\n— " + name + " " + base64.StdEncoding.EncodeToString(signature) + "\n"
 	return c
 }
 
@@ -126,7 +127,8 @@ func (f fakeLedgerLog) Status(ctx context.Context, p ident.Platform) (ports.LogS
 }
 
 func (f fakeLedgerLog) Keys(context.Context) ([]ports.CheckpointKey, error) {
-	return []ports.CheckpointKey{{ValidFrom: now.Add(1)}, {ValidFrom: now, ValidUntil: now.Add(1), Public: [32]byte(logKey.Public().(ed25519.PublicKey))}}, nil
+	return []ports.CheckpointKey{{ValidFrom: now.Add(1)}, {ValidFrom: now, ValidUntil: now.Add(1),
+		Public: [32]byte(logKey.Public().(ed25519.PublicKey))}}, nil
 }
 
 func verifierKey() string {
