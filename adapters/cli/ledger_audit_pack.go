@@ -74,7 +74,8 @@ type PackServices interface {
 	CheckpointKeys(context.Context) ([]ports.SealedCheckpointKey, error)
 }
 
-// CheckAuditPack returns CONFLICT if a year has no pack, because it can still change or is not sealed, and INVALID_INPUT for an unknown one.
+// CheckAuditPack returns CONFLICT if a year has no pack, because it can still change or is not sealed, and INVALID_INPUT for an unknown
+// one.
 func CheckAuditPack(ctx context.Context, services PackServices, p ident.Platform, year int) error {
 	return (&auditPack{services: services, platform: p}).read(ctx, year)
 }
@@ -140,7 +141,8 @@ func (a *auditPack) read(ctx context.Context, number int) (err error) {
 		}
 	}
 	if state != period.Closed {
-		return fault.New(fault.Conflict, "%s, the last month of the year %s, is %s: close all months of the year first.", last, a.year.Year, state)
+		return fault.New(fault.Conflict, "%s, the last month of the year %s, is %s: close all months of the year first.", last,
+			a.year.Year, state)
 	}
 
 	log, err := a.services.Log().Status(ctx, a.platform)
@@ -160,8 +162,8 @@ func (a *auditPack) read(ctx context.Context, number int) (err error) {
 }
 
 func errNotSealed(m period.Month) error {
-	return fault.New(fault.Conflict, "The closing of %s is not sealed in the logs yet: a running service does that within CAUSEWAY_SEAL_EVERY "+
-		"(one minute). Try again then.", m)
+	return fault.New(fault.Conflict, "The closing of %s is not sealed in the logs yet: a running service does that within "+
+		"CAUSEWAY_SEAL_EVERY (one minute). Try again then.", m)
 }
 
 // write writes all files. failed is not nil if the verification found a violation, which is in its file. What is written of the

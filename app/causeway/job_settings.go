@@ -59,7 +59,8 @@ func (m *jobMetrics) Failed(step transaction.Step, _ bool) {
 // jobSteps returns the steps that have jobs.
 func (a *app) jobSteps() []transaction.Step {
 	return append(a.payments.Steps(), ports.StepOpenAccounts, ports.StepImportCustomers, ports.StepCheckIdentity, ports.StepCheckLiveness,
-		ports.StepScreenCustomers, ports.StepScreenPlatform, ports.StepDeleteBlob, ports.StepWriteExport, ports.StepWriteList, ports.StepWriteAuditPack,
+		ports.StepScreenCustomers, ports.StepScreenPlatform, ports.StepDeleteBlob, ports.StepWriteExport,
+		ports.StepWriteList, ports.StepWriteAuditPack,
 		ports.StepSendMail, ports.StepSendSMS, ports.StepSendSMSNotice, ports.StepSendUMAInvoice)
 }
 

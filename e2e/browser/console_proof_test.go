@@ -54,7 +54,7 @@ func TestConsole_PostingProvedInTheBrowser(t *testing.T) {
 	c.want("causeway ledger verify")
 }
 
-// checkpointsInTheBrowser has the browser check that a checkpoint is signed and continues the one before, and that it says so if it does not.
+// checkpointsInTheBrowser has the browser check that a checkpoint is signed and continues the one before, and say so if it does not.
 // The list and the page work without script too, and lead to a posting with its proof in the checkpoint.
 func checkpointsInTheBrowser(t *testing.T, c *colleague, p *platform) {
 	t.Helper()

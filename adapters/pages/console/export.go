@@ -58,9 +58,9 @@ func (c *Console) showExports(r *request) error {
 		return err
 	}
 	v := view{page: c.page(r, "Exports", "exports")}
-	v.Intro = fmt.Sprintf("The entries of the ledger, payments, the audit and packs of years for auditors as files. "+
-		"One of a platform is written at a time, in the background: load the page again to see how far it is. Files are kept for %d days, and can be downloaded by everybody who sees the "+
-		"ledger, those of the audit and packs by who sees the audit; each download is recorded.",
+	v.Intro = fmt.Sprintf("The entries of the ledger, payments, the audit and packs of years for auditors as files. One of a platform is "+
+		"written at a time, in the background: load the page again to see how far it is. Files are kept for %d days, and can be downloaded "+
+		"by everybody who sees the ledger, those of the audit and packs by who sees the audit; each download is recorded.",
 		exports.FilesRetention/(24*time.Hour))
 	rows := table{Label: "Exports", Columns: columns("Asked for", "By", "Contents", "State", "Progress", ">Bytes", "Change"),
 		Empty: "There are no files. Make one."}
@@ -161,7 +161,8 @@ func (c *Console) makeAuditPack(r *request) (action, error) {
 				return "", fault.Invalid(fault.Field{Field: "year", Message: "must be a financial year that is over"})
 			}
 			_, err := c.ExportFiles.Request(r.Context(), r.platform.ID, r.in.Person, exports.Request{Format: exports.AuditPack,
-				LedgerFilter: ports.LedgerFilter{Interval: period.Interval{From: years[i].Year.First().Start(), To: years[i].Year.Last().End()}}})
+				LedgerFilter: ports.LedgerFilter{Interval: period.Interval{From: years[i].Year.First().Start(),
+					To: years[i].Year.Last().End()}}})
 			return "", err
 		}}, nil
 }

@@ -53,7 +53,8 @@ func TestEntries_OfAMonth(t *testing.T) {
 	if s.accounting.filter != want {
 		t.Errorf("%+v", s.accounting.filter)
 	}
-	for _, part := range []string{"Those of 2026-02, by the time of effect", "after=42.1&amp;by=effective&amp;currency=USD&amp;month=2026-02"} {
+	for _, part := range []string{"Those of 2026-02, by the time of effect",
+		"after=42.1&amp;by=effective&amp;currency=USD&amp;month=2026-02"} {
 		if !strings.Contains(got.body, part) {
 			t.Errorf("no %q in %s", part, got.body)
 		}
