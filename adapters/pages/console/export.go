@@ -151,9 +151,9 @@ func (c *Console) makeAuditPack(r *request) (action, error) {
 		options[i] = option{y.Year.String(), y.Year.String() + ", " + y.Year.First().String() + " to " + y.Year.Last().String()}
 	}
 	base := basePath(r.platform.ID)
-	return action{Title: "Make the pack of a year", Section: "exports", Back: base + "/exports", Does: "What an auditor needs of a financial " +
-		"year is written to a ZIP file in the background: the books, the closings, both signed logs with proofs, and the verification of the " +
-		"whole ledger. All months of the year must be closed.",
+	return action{Title: "Make the pack of a year", Section: "exports", Back: base + "/exports", Does: "What an auditor needs of a " +
+		"financial year is written to a ZIP file in the background: the books, the closings, both signed logs with proofs, and the " +
+		"verification of the whole ledger. All months of the year must be closed.",
 		Fields: []field{{Name: "year", Label: "Financial year", Kind: "select", Options: options}},
 		do: func(r *request) (string, error) {
 			i := slices.IndexFunc(years, func(y yearend.Year) bool { return y.Year.String() == r.PostFormValue("year") })
