@@ -127,7 +127,7 @@ func TestCountDeadJobs(t *testing.T) {
 	for _, m := range families[0].GetMetric() {
 		got[m.GetLabel()[0].GetValue()] = m.GetGauge().GetValue()
 	}
-	if len(got) != 29 || got["send-back"] != 1 || got["forward"] != 1 || got["deliver"] != 0 || families[0].GetName() != "causeway_jobs_dead" {
+	if len(got) != 30 || got["send-back"] != 1 || got["forward"] != 1 || got["deliver"] != 0 || families[0].GetName() != "causeway_jobs_dead" {
 		t.Errorf("%s: %v", families[0].GetName(), got)
 	}
 }

@@ -46,6 +46,7 @@ func (f *fakeAccounting) FXPosition(ctx context.Context, p ident.Platform, _ por
 
 // fakeFinance is the journals, receivables, reports and files of finance.
 type fakeFinance struct {
+	comparable bool // the months before have figures
 	*calls
 	journals    []journal.Journal
 	receivables []ports.ReceivableDetails

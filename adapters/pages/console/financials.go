@@ -96,7 +96,7 @@ func (c *Console) showFinancials(r *request) error {
 	return c.show(r, v)
 }
 
-// statementTable is one statement; the figures of the period lead to their accounts.
+// statementTable is one statement, whose figures lead to their accounts.
 func statementTable(report financials.Report, s core.Statement, path string) *table {
 	t := &table{Label: statement.TitleOf(s), Columns: columns("Line")}
 	for _, column := range report.Columns {
@@ -106,8 +106,11 @@ func statementTable(report financials.Report, s core.Statement, path string) *ta
 		cells := []cell{plain(row.Name)}
 		for i := range report.Columns {
 			amount := amountCell(report.Amount(row, i))
-			if i == 0 && len(row.Accounts) > 0 {
-				amount.Link = financialsLink(path+"/lines/"+string(s)+"/"+row.Code, report.Query)
+			// The periods beside it have the same span.
+			if of := report.Columns[i]; len(row.Accounts) > 0 && of.IsKnown {
+				q := report.Query
+				q.Month = of.To
+				amount.Link = financialsLink(path+"/lines/"+string(s)+"/"+row.Code, q)
 			}
 			cells = append(cells, amount)
 		}
@@ -133,7 +136,7 @@ func (c *Console) showFinancialLine(r *request) error {
 	}
 	name := core.Statement(r.PathValue("statement"))
 	for _, row := range report.Of(name) {
-		if row.Code != r.PathValue("line") || len(row.Accounts) == 0 {
+		if row.Code != r.PathValue("line") || row.Code == "" || row.IsTotal {
 			continue
 		}
 		v := view{page: c.page(r, row.Name, "financials"), Intro: "What each account adds to this line of the " + lower(string(
@@ -142,7 +145,7 @@ func (c *Console) showFinancialLine(r *request) error {
 		v.Facts = add(nil, "Period", report.Columns[0].Period.String(), financialsLink(v.Base+"/financial-statements", report.Query))
 		v.Facts = add(v.Facts, "Amount", report.Amount(row, 0)+" "+string(report.Functional))
 		month := report.Month.String()
-		rows := &table{Label: "Accounts", Columns: columns("Account", ">Balance", "Currency", ">Amount in "+string(report.Functional))}
+		rows := &table{Label: "Accounts", Empty: "No account adds to it in this period.", Columns: columns("Account", ">Balance", "Currency", ">Amount in "+string(report.Functional))}
 		for _, a := range row.Accounts {
 			quantity := amountCell(a.Quantity.Major(a.Currency))
 			if name == core.IncomeStatement {

@@ -37,7 +37,8 @@ func (f fakeFinancials) Report(ctx context.Context, p ident.Platform, q financia
 		Earnings: []core.Figure{{Line: fee, Key: core.Key{Path: "income/fees", Currency: "USD"}, Value: 1_05}},
 		Closing: core.Position{{Line: cash, Key: core.Key{Path: "rails/RTP", Currency: "USD"}, Quantity: money.TotalOf(1_05), Value: 1_05},
 			{Line: core.Line{Code: "customers", Section: core.Liabilities}, Key: core.Key{Path: "customers/", Currency: "USD"}, Value: 7}}}
-	before := core.Column{Period: core.Period{From: q.Month.Previous(), To: q.Month.Previous()}}
+	before := core.Column{Period: core.Period{From: q.Month.Previous(), To: q.Month.Previous()}, IsKnown: f.comparable,
+		Earnings: []core.Figure{{Line: fee, Key: core.Key{Path: "income/fees", Currency: "USD"}, Value: 90}}}
 	return financials.Report{Report: core.NewReport("USD", []core.Column{now, before, before}), Query: q, State: period.SoftClosed}, nil
 }
 
@@ -62,6 +63,14 @@ func TestFinancials_FiguresLeadToTheirAccounts(t *testing.T) {
 		if !strings.Contains(got.body, want) {
 			t.Errorf("no %q in %s", want, got.body)
 		}
+	}
+	unknown := `/lines/INCOME_STATEMENT/fees?month=2026-01&amp;span=MONTH"`
+	if strings.Contains(got.body, unknown) {
+		t.Errorf("a month without figures leads to accounts: %s", got.body)
+	}
+	s.finance.comparable = true
+	if got := s.get(base + "/financial-statements"); !strings.Contains(got.body, unknown+">0.90</a>") {
+		t.Errorf("the figure of the month before leads nowhere: %s", got.body)
 	}
 	got = s.get(base + "/financial-statements/lines/BALANCE_SHEET/cash-at-partners?month=2026-02&span=MONTH")
 	if !strings.Contains(got.body, base+"/entries?path=rails%2FRTP&amp;currency=USD") {
