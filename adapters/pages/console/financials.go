@@ -145,7 +145,8 @@ func (c *Console) showFinancialLine(r *request) error {
 		v.Facts = add(nil, "Period", report.Columns[0].Period.String(), financialsLink(v.Base+"/financial-statements", report.Query))
 		v.Facts = add(v.Facts, "Amount", report.Amount(row, 0)+" "+string(report.Functional))
 		month := report.Month.String()
-		rows := &table{Label: "Accounts", Empty: "No account adds to it in this period.", Columns: columns("Account", ">Balance", "Currency", ">Amount in "+string(report.Functional))}
+		rows := &table{Label: "Accounts", Empty: "No account adds to it in this period.",
+			Columns: columns("Account", ">Balance", "Currency", ">Amount in "+string(report.Functional))}
 		for _, a := range row.Accounts {
 			quantity := amountCell(a.Quantity.Major(a.Currency))
 			if name == core.IncomeStatement {
