@@ -40,7 +40,7 @@ func TestExports_RoundTrip(t *testing.T) {
 	e := c.newExport(t, noon)
 	running, _ := e.Begin(noon.Add(time.Second))
 	running, _ = running.Advance(1, export.Progress{Done: 3, Total: 9, Size: 30}, noon.Add(time.Minute))
-	done, _ := running.Complete(noon.Add(time.Hour))
+	done, _ := running.Complete("", noon.Add(time.Hour))
 	for _, want := range []export.Export{e, running, done} {
 		c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return tx.UpdateExport(ctx, want) })
 		if read, err := c.LedgerExport(t.Context(), c.platform.ID, e.ID); err != nil || !reflect.DeepEqual(read, want) {
