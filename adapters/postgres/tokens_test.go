@@ -292,7 +292,7 @@ func TestTokensOfNobody_OfProductionWithFourEyes(t *testing.T) {
 func TestNameTokens_AlsoDeletedOnes(t *testing.T) {
 	t.Parallel()
 	// A token is named by what is stored of it or, after it was deleted, by the record of that. Tokens of other platforms have no name.
-	c := newContractEnv(t)
+	c := newEnv(t)
 	ana := newPerson(t, "ana@example.com", person.Grant{Role: person.Finance})
 	service, _ := newToken(t, c.platform, "Backend", platform.View)
 	gone, _ := newToken(t, c.platform, "Laptop", platform.View)

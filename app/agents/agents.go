@@ -310,6 +310,7 @@ func (s *Service) Attempts(ctx context.Context, p ident.Platform, f ports.AgentA
 
 // ReasonsOf returns why the policy asked for the approval of actions, as it was when the agent asked. Those are omitted of which nothing is
 // kept any more.
-func (s *Service) ReasonsOf(ctx context.Context, p ident.Platform, actions []ident.AgentAction) (map[ident.AgentAction][]agent.Reason, error) {
+func (s *Service) ReasonsOf(ctx context.Context, p ident.Platform, actions []ident.AgentAction) (
+	map[ident.AgentAction][]agent.Reason, error) {
 	return s.Store.ApprovalReasons(ctx, p, actions)
 }

@@ -688,7 +688,8 @@ func TestOwners_ChangesAreRecordedWithoutValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if _, err := env.verifications.UpdateOwner(t.Context(), env.Admin, owner.ID, customer.OwnerUpdate{OwnershipPercentage: new(31)}); err != nil {
+		if _, err := env.verifications.UpdateOwner(t.Context(), env.Admin, owner.ID,
+			customer.OwnerUpdate{OwnershipPercentage: new(31)}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -92,7 +92,8 @@ func HoldReason(text string) (string, error) {
 	case n == 0:
 		return "", fault.Invalid(fault.Field{Field: "reason", Message: "is required: say why, for who reviews the customer later"})
 	case n > maxHoldReason:
-		return "", fault.Invalid(fault.Field{Field: "reason", Message: fmt.Sprintf("must have at most %d characters, and has %d", maxHoldReason, n)})
+		return "", fault.Invalid(fault.Field{Field: "reason", Message: fmt.Sprintf(
+			"must have at most %d characters, and has %d", maxHoldReason, n)})
 	}
 	return reason, nil
 }

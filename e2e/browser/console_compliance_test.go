@@ -20,7 +20,8 @@ func (p *platform) asks(customer, account string) string {
 		"source":             map[string]any{"sourceType": "ACCOUNT", "accountId": funds},
 		"destination":        map[string]any{"destinationType": "ACCOUNT", "accountId": account},
 		"lockedCurrencySide": "SENDING", "lockedCurrencyAmount": 50_00})
-	asked := p.sendWith(http.Header{"Authorization": {"Bearer " + paired.text("accessToken")}}, "POST", "/agents/me/quotes/"+quote.text("id")+"/execute", nil)
+	asked := p.sendWith(http.Header{"Authorization": {"Bearer " + paired.text("accessToken")}}, "POST",
+		"/agents/me/quotes/"+quote.text("id")+"/execute", nil)
 	if asked.text("status") != "PENDING_APPROVAL" {
 		p.t.Fatalf("the agent asks: %s", asked.body)
 	}

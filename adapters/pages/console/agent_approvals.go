@@ -223,7 +223,8 @@ func (c *Console) decideAgentAction(r *request, a action, kind platform.Operator
 }
 
 func (c *Console) approveAgentAction(r *request) (action, error) {
-	return c.decideAgentAction(r, action{Title: "Approve", Does: "The policy is evaluated again, with what the agent has spent by now, and the " +
+	return c.decideAgentAction(r, action{Title: "Approve", Does: "The policy is evaluated again, with what the agent has spent by now, and " +
+		"the " +
 		"payment is made. If that is not possible any more, it has failed, and the page says why."}, platform.PersonApprovedPayment,
 		func(ctx context.Context, by platform.Principal, of agentApproval) (payments.AgentAction, error) {
 			return c.AgentApprovals.ApproveAgentAction(ctx, by, of.Agent, of.ID, nil)
@@ -231,8 +232,9 @@ func (c *Console) approveAgentAction(r *request) (action, error) {
 }
 
 func (c *Console) rejectAgentAction(r *request) (action, error) {
-	return c.decideAgentAction(r, action{Title: "Reject", Does: "The payment is not made, and no money moves.", Fields: []field{{Name: "reason",
-		Label: "Reason", Hint: "The platform and the agent read it."}}}, platform.PersonRejectedPayment,
+	return c.decideAgentAction(r, action{Title: "Reject", Does: "The payment is not made, and no money moves.",
+		Fields: []field{{Name: "reason",
+			Label: "Reason", Hint: "The platform and the agent read it."}}}, platform.PersonRejectedPayment,
 		func(ctx context.Context, by platform.Principal, of agentApproval) (payments.AgentAction, error) {
 			return c.AgentApprovals.RejectAgentAction(ctx, by, of.Agent, of.ID, strings.TrimSpace(r.PostFormValue("reason")), nil)
 		})

@@ -192,7 +192,8 @@ type platformRoute struct {
 
 func (c *Console) platformRoutes() []platformRoute {
 	return slices.Concat(
-		c.paymentRoutes(), c.reviewRoutes(), c.agentApprovalRoutes(), c.monthRoutes(), c.reconciliationRoutes(), c.financeRoutes(), c.financialsRoutes(),
+		c.paymentRoutes(), c.reviewRoutes(), c.agentApprovalRoutes(), c.monthRoutes(),
+		c.reconciliationRoutes(), c.financeRoutes(), c.financialsRoutes(),
 		c.unmatchedRoutes(), c.adjustmentRoutes(), c.exportRoutes(), c.recurringRoutes(), c.jobRoutes(), c.developerRoutes(), c.eventRoutes(),
 		c.customerRoutes(), c.auditRoutes(), c.checkpointRoutes(),
 		[]platformRoute{

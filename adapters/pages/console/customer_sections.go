@@ -160,12 +160,14 @@ func (c *Console) changeHold(r *request, a action, do func(context.Context, iden
 }
 
 func (c *Console) holdCustomer(r *request) (action, error) {
-	return c.changeHold(r, action{Title: "Put on hold", Does: "The customer moves no money any more, until a person releases it: new payments " +
+	return c.changeHold(r, action{Title: "Put on hold", Does: "The customer moves no money any more, until a person releases it: new " +
+		"payments " +
 		"are refused, and those that run finish. The platform sees the status HOLD, and is sent it."}, c.Verifications.Hold)
 }
 
 func (c *Console) releaseCustomer(r *request) (action, error) {
-	return c.changeHold(r, action{Title: "Release", Does: "The customer moves money again, and the platform is sent the status. With hits of " +
+	return c.changeHold(r, action{Title: "Release", Does: "The customer moves money again, and the platform is sent the status. With " +
+		"hits of " +
 		"the screening that are open it stays held until they are decided."}, c.Verifications.Release)
 }
 

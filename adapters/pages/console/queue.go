@@ -91,7 +91,8 @@ func (c *Console) showReviews(r *request) error {
 	}
 	v.Sections = []section{{Table: &rows}}
 	if more != "" {
-		v.Sections = append(v.Sections, section{Text: "The first " + strconv.Itoa(limit) + " of each kind are listed. There are more: " + more + "."})
+		v.Sections = append(v.Sections, section{Text: "The first " + strconv.Itoa(limit) +
+			" of each kind are listed. There are more: " + more + "."})
 	}
 	return c.show(r, v)
 }
@@ -146,8 +147,9 @@ func (c *Console) incomingToApprove(r *request, p page, limit int) (all []standi
 func (c *Console) agentsToApprove(r *request, p page, limit int) (all []standing, err error) {
 	found, err := c.waitingActions(r.Context(), r.platform.ID, limit)
 	for _, a := range found {
-		all = append(all, standing{since: a.CreatedAt, why: "payment of an agent, waits for an approval", amount: a.Amount(), customer: a.Customer,
-			what: shortID(a.ID.String(), agentApprovalPath(p.Base, a.ID))})
+		all = append(all, standing{since: a.CreatedAt, why: "payment of an agent, waits for an approval", amount: a.Amount(),
+			customer: a.Customer,
+			what:     shortID(a.ID.String(), agentApprovalPath(p.Base, a.ID))})
 	}
 	return all, err
 }
@@ -166,7 +168,8 @@ func (c *Console) paymentsInReview(r *request, p page, limit int) (all []standin
 }
 
 func (c *Console) unassignedFunds(r *request, p page, limit int) (all []standing, err error) {
-	found, err := c.Accounting.Unmatched(r.Context(), r.platform.ID, ports.UnmatchedFilter{Limit: limit, Ascending: true, Assigned: new(false)})
+	found, err := c.Accounting.Unmatched(r.Context(), r.platform.ID,
+		ports.UnmatchedFilter{Limit: limit, Ascending: true, Assigned: new(false)})
 	for _, u := range found.Items {
 		all = append(all, standing{since: u.Since, why: "unmatched: " + whyUnmatched(u), amount: u.Receipt.Amount,
 			what: shortID(u.Receipt.ID.String(), unmatchedPath(p.Base, u.Receipt.ID))})

@@ -146,7 +146,8 @@ func TestReviews_QueueWithAge(t *testing.T) {
 	t.Parallel()
 	// The queue has what waits, with how long. Who may not decide has no button.
 	got := asCompliance(t).get(base + "/reviews")
-	for _, want := range []string{"0 minutes", "eu:9", "91", "3 days", "put on hold by a person", "3 hours", "2500.00", "/agent-approvals/" + agentActionID.UUID().String(),
+	for _, want := range []string{"0 minutes", "eu:9", "91", "3 days", "put on hold by a person", "3 hours",
+		"2500.00", "/agent-approvals/" + agentActionID.UUID().String(),
 		"unmatched: its owner", "12.50", "payout before it is sent", "/hits/" + hitID.String() + "/clear",
 		"/reviews/" + verificationID.UUID().String()} {
 		if !strings.Contains(got.body, want) {
