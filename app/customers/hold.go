@@ -14,8 +14,7 @@ import (
 // Hold stops the payments of an approved customer until a person releases it, with a reason that is kept as a note about the customer.
 // Faults: INVALID_INPUT, USER_NOT_FOUND, CUSTOMER_DELETED, CONFLICT.
 func (s *Verifications) Hold(ctx context.Context, p ident.Platform, by platform.Author, id ident.Customer, reason string) (
-	customer.Customer,
-	error) {
+	customer.Customer, error) {
 	return s.changeHold(ctx, p, by, id, reason, platform.PersonHeldCustomer, "Put on hold: ",
 		func(w *customerWork) (customer.Customer, error) { return w.customer.PutOnHold(w.now) })
 }
