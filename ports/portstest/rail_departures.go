@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"causeway/core/platform"
 	"causeway/core/rail"
 	"causeway/ports"
 )
@@ -19,7 +20,7 @@ type RailDepartures struct {
 var _ ports.RailDepartures = (*RailDepartures)(nil)
 
 // SaveRailPause implements RailRecords: it pauses or resumes every connection.
-func (d *RailDepartures) SaveRailPause(_ context.Context, p ports.RailPause) error {
+func (d *RailDepartures) SaveRailPause(_ context.Context, p ports.RailPause, _ ...platform.OperatorAction) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.paused = p.Paused

@@ -7,6 +7,7 @@ import (
 
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/platform"
 	"causeway/core/rail"
 	"causeway/ports"
 )
@@ -15,7 +16,7 @@ import (
 type RailRecords interface {
 	// ChangeRailPayment stores a payment as fn returns it. It is zero if it was not recorded.
 	ChangeRailPayment(ctx context.Context, key ports.RailPaymentKey, fn func(rail.Payment) (rail.Payment, error)) error
-	SaveRailPause(ctx context.Context, p ports.RailPause) error
+	SaveRailPause(ctx context.Context, p ports.RailPause, record ...platform.OperatorAction) error
 }
 
 // RailHandover records payments as handed over, as the service does before it calls the adapter of a connection. An adapter
@@ -34,7 +35,7 @@ func NewRailHandover(store PausableStore, connection string, clock ports.Clock) 
 // PausableStore is a store that keeps pauses, with units of work of RailPaymentsTx.
 type PausableStore interface {
 	ports.UnitsOfWork
-	SaveRailPause(ctx context.Context, p ports.RailPause) error
+	SaveRailPause(ctx context.Context, p ports.RailPause, record ...platform.OperatorAction) error
 }
 
 // RailPaymentsTx is a unit of work that changes payments of rails.

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -163,7 +164,7 @@ func TestCheckpoints_ListAndPage(t *testing.T) {
 			t.Errorf("no %q in %s", want, got.body)
 		}
 	}
-	if want := (ports.PostingFilter{Platform: ownPlatform, After: 41, Ascending: true, Limit: 2}); s.accounting.postings != want {
+	if want := (ports.PostingFilter{Platform: ownPlatform, After: 41, Ascending: true, Limit: 2}); !reflect.DeepEqual(s.accounting.postings, want) {
 		t.Errorf("postings %+v", s.accounting.postings)
 	}
 	s.get(base + "/postings/" + postingID.String() + "?checkpoint=43")
