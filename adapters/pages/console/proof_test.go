@@ -164,7 +164,8 @@ func TestCheckpoints_ListAndPage(t *testing.T) {
 			t.Errorf("no %q in %s", want, got.body)
 		}
 	}
-	if want := (ports.PostingFilter{Platform: ownPlatform, After: 41, Ascending: true, Limit: 2}); !reflect.DeepEqual(s.accounting.postings, want) {
+	want := ports.PostingFilter{Platform: ownPlatform, After: 41, Ascending: true, Limit: 2}
+	if !reflect.DeepEqual(s.accounting.postings, want) {
 		t.Errorf("postings %+v", s.accounting.postings)
 	}
 	s.get(base + "/postings/" + postingID.String() + "?checkpoint=43")
