@@ -58,13 +58,20 @@ func (db *DB) AgentAttempts(ctx context.Context, p ident.Platform, f ports.Agent
 // reasonsOfAttempts is what is read of the first entry about an action.
 var reasonsOfAttempts = agentAttempts.Only("action_id", "reasons")
 
-// ApprovalReasons implements agents.Store. It uses agent_attempts_by_action, once for each action.
+// ApprovalReasons implements agents.Store. It uses agent_attempts_by_action or, for the execution of a quote, whose payment exists before it
+// is allowed, agent_attempts_by_transaction, once for each action.
 func (db *DB) ApprovalReasons(ctx context.Context, p ident.Platform, actions []ident.AgentAction) (map[ident.AgentAction][]agent.Reason,
 	error) {
 	found := make(map[ident.AgentAction][]agent.Reason, len(actions))
 	attempts, err := queryTable(ctx, db, db.read, reasonsOfAttempts, `
 		SELECT `+reasonsOfAttempts.Names("f")+` FROM unnest($2::uuid[]) AS a(id) CROSS JOIN LATERAL (
-			SELECT * FROM agent_attempts t WHERE t.platform_id = $1 AND t.action_id = a.id AND t.transaction_id IS NULL ORDER BY t.id LIMIT 1) f`,
+			(SELECT * FROM agent_attempts t WHERE t.platform_id = $1 AND t.action_id = a.id AND t.transaction_id IS NULL ORDER BY t.id LIMIT 1)
+			UNION ALL
+			(SELECT t.* FROM agent_actions x
+				JOIN quotes q ON q.platform_id = x.platform_id AND q.id = x.quote_id
+				JOIN agent_attempts t ON t.platform_id = q.platform_id AND t.transaction_id = q.transaction_id AND t.action_id = x.id
+				WHERE x.platform_id = $1 AND x.id = a.id ORDER BY t.id LIMIT 1)
+			ORDER BY id LIMIT 1) f`,
 		p, actions)
 	for _, a := range attempts {
 		found[a.Action] = a.Reasons

@@ -37,6 +37,32 @@ func (e *agentEnv) approve(id ident.AgentAction) (payments.AgentAction, error) {
 	return e.ApproveAgentAction(e.t.Context(), e.Admin, e.agent.ID, id, nil)
 }
 
+func TestApprovalReasons_OfEachKind(t *testing.T) {
+	t.Parallel()
+	// Why an action waits is why the policy asked for its approval, also after that: the quote of one has a payment before.
+	for kind, pay := range agentPayments {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			e := newAgentEnv(t, newIdleEnv(t), requireApproval)
+			action, err := pay(e, t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			check := func(when string) {
+				reasons, err := e.Store.ApprovalReasons(t.Context(), e.Platform.ID, []ident.AgentAction{action.ID, {}})
+				if err != nil || len(reasons) != 1 || len(reasons[action.ID]) != 1 || reasons[action.ID][0].Code != agent.ModeRequiresApproval {
+					t.Errorf("%s: %+v, %v", when, reasons, err)
+				}
+			}
+			check("while it waits")
+			if _, err := e.approve(action.ID); err != nil {
+				t.Fatal(err)
+			}
+			check("after it was approved")
+		})
+	}
+}
+
 func TestApproveAgentAction_PausedAgent(t *testing.T) {
 	t.Parallel()
 	// Nothing is decided, counted or recorded while the agent is paused. The action waits, and is approved after the agent
@@ -44,13 +70,9 @@ func TestApproveAgentAction_PausedAgent(t *testing.T) {
 	e := newAgentEnv(t, newIdleEnv(t), requireApproval)
 	action := e.waiting()
 	e.change(func(a *agent.Agent) { a.Paused = true })
-	reasons, err := e.Store.ApprovalReasons(t.Context(), e.Platform.ID, []ident.AgentAction{action.ID, {}})
-	if err != nil || len(reasons) != 1 || len(reasons[action.ID]) != 1 || reasons[action.ID][0].Code != agent.ModeRequiresApproval {
-		t.Errorf("why it waits: %+v, %v", reasons, err)
-	}
 	_, before := e.trail()
 
-	_, err = e.approve(action.ID)
+	_, err := e.approve(action.ID)
 
 	if !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "paused") {
 		t.Fatalf("approved while paused: %v", err)
