@@ -102,5 +102,5 @@ func TestCommandRights_HoldOnTheCommandLine(t *testing.T) {
 	if said, status := run(viewer, "rails pause SEPA --note x"); status != 0 {
 		t.Errorf("a command that stops harm: %s", said)
 	}
-	checkActions(t, url, "BREAK_GLASS ben@people.test rails pause")
+	checkActions(t, url, "BREAK_GLASS ben@people.test rails pause", "PAUSE_RAIL ben@people.test SEPA")
 }

@@ -160,5 +160,5 @@ func TestActorFlag_CommandsNeedPerson(t *testing.T) {
 		url); status != 0 {
 		t.Errorf("a listed command: %s", errOut)
 	}
-	checkActions(t, url, "BREAK_GLASS root rails pause")
+	checkActions(t, url, "BREAK_GLASS root rails pause", "PAUSE_RAIL root SEPA")
 }
