@@ -5,7 +5,7 @@ SET LOCAL lock_timeout = '1s';
 -- The unmatched funds that nobody has assigned, which are few beside all that there ever were. Triggers keep the table, so that the previous
 -- version does too. A row may be of funds that were assigned while it was filled, so a reader looks for the assignment as well.
 CREATE TABLE unmatched_waiting (
-    platform_id uuid        NOT NULL REFERENCES platforms,
+    platform_id uuid        NOT NULL,
     seq         bigint      NOT NULL,
     posting_id  uuid        NOT NULL,
     recorded_at timestamptz NOT NULL,

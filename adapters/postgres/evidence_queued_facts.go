@@ -129,7 +129,7 @@ var queuedFacts = []queuedFact{
 		key: []keyColumn{{"transaction_id", "uuid"}, {"purpose", "text"}}},
 	{kind: ledger.FactToken, table: "tokens", key: []keyColumn{{"id", "uuid"}}, versions: true},
 	{kind: ledger.FactCustomerStatus, table: "customers", key: []keyColumn{{"id", "uuid"}}, versions: true,
-		columns: []string{"id", "customer_type", "status", "held_at", "created_at", "deleted_at"}},
+		columns: []string{"id", "customer_type", "status", "held_at", "on_hold_at", "created_at", "deleted_at"}},
 	{kind: ledger.FactMarketRates, table: "market_rates", of: keptRatesOfPlatforms, key: []keyColumn{{"kept_at", "timestamptz"}},
 		versions: true, more: map[string]string{
 			"rates": digestOfColumns("market_rates", "l.kept_at = t.kept_at", `l.currency COLLATE "C"`, "l.currency", "l.usd_rate",

@@ -105,7 +105,7 @@ const readTokenNames = `
 			(SELECT nullif(split_part(f->>'before', ':', 2), '')::uuid FROM jsonb_array_elements(a.changes) f WHERE f->>'field' = 'person') AS person_id
 		FROM operator_actions a WHERE a.platform_id = $1 AND a.subject_id = k.id AND a.action = 'DELETE_TOKEN' ORDER BY a.id LIMIT 1
 	) d ON t.id IS NULL
-	LEFT JOIN people h ON h.id = coalesce(t.person_id, d.person_id)
+	LEFT JOIN people h ON h.id = greatest(t.person_id, d.person_id)
 	WHERE coalesce(t.name, d.name) IS NOT NULL`
 
 // NameTokens implements platforms.Store.

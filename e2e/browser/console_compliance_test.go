@@ -77,7 +77,7 @@ func TestConsole_QueueOfCompliance(t *testing.T) {
 	c.visit(base + "/agent-approvals/" + action + "/reject")
 	c.fill(map[string]string{"reason": "Not ours", "code": c.recovery[0]})
 	c.press("main form button.primary")
-	c.want("REJECTED")
+	c.want("rejected")
 	c.visit(base + "/customers/" + id + "/release")
 	c.fill(map[string]string{"reason": "Papers checked", "code": c.recovery[1]})
 	c.press("main form button.primary")
