@@ -1496,8 +1496,10 @@ CREATE TABLE ledger_checkpoint_publications (
     platform_id uuid NOT NULL,
     log text NOT NULL,
     size bigint NOT NULL,
+    previous_size bigint NOT NULL,
     published_at timestamp with time zone NOT NULL,
     place text NOT NULL,
+    CONSTRAINT ledger_checkpoint_publication_covers CHECK ((previous_size < size)),
     CONSTRAINT ledger_checkpoint_publication_log_known CHECK ((log = ANY (ARRAY['POSTINGS'::text, 'EVIDENCE'::text])))
 );
 ALTER TABLE ONLY ledger_checkpoint_publications

@@ -1,6 +1,7 @@
 package audit_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -16,14 +17,7 @@ func TestCheckpoints_KeyAndPublication(t *testing.T) {
 	env := newLogEnv(t)
 	worker := env.newLogService()
 	worker.Place = "https://evidence.example/log"
-	seal := func() {
-		t.Helper()
-		env.mustPostDeposits(2)
-		if err := worker.SealDue(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		env.Clock.Advance(time.Minute)
-	}
+	seal := func() { env.mustSealDeposits(worker) }
 	publish := func() time.Time {
 		t.Helper()
 		at := env.Clock.Now()
@@ -69,5 +63,57 @@ func TestCheckpoints_KeyAndPublication(t *testing.T) {
 		if _, err := worker.Checkpoint(t.Context(), env.platform, size); !fault.Is(err, fault.NotFound) {
 			t.Errorf("%d: %v", size, err)
 		}
+	}
+}
+
+// mustSealDeposits posts two deposits and makes a checkpoint of them.
+func (e *logEnv) mustSealDeposits(worker *audit.Log) {
+	e.t.Helper()
+	e.mustPostDeposits(2)
+	if err := worker.SealDue(e.t.Context()); err != nil {
+		e.t.Fatal(err)
+	}
+	e.Clock.Advance(time.Minute)
+}
+
+func TestCheckpoints_PublishedByThePreviousVersion(t *testing.T) {
+	t.Parallel()
+	// What the previous version has published, before the upgrade or beside a process of this one, is published at a time that is not known:
+	// the next publication does not cover it.
+	env := newLogEnv(t)
+	worker := env.newLogService()
+	worker.Place = "https://evidence.example"
+	seal := func() { env.mustSealDeposits(worker) }
+	publishBefore := func(size int) {
+		env.execAsSuperuser(fmt.Sprintf(`UPDATE ledger_log_state SET published_size = %d`, size))
+	}
+	publish := func() {
+		t.Helper()
+		if err := worker.PublishDue(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	seal()
+	seal()
+	publishBefore(4)
+	seal()
+	publish()
+	seal()
+	publishBefore(8)
+	// This version was publishing the same, and is later.
+	if err := env.Store.LedgerLog().MarkPublished(t.Context(), env.platform, ports.Publication{Size: 8, At: env.Clock.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	seal()
+	publish()
+
+	for size, covered := range map[int64]int64{2: 0, 4: 0, 6: 6, 8: 0, 10: 10} {
+		if got, err := worker.Checkpoint(t.Context(), env.platform, size); err != nil || got.Published.Size != covered ||
+			got.Published.At.IsZero() != (covered == 0) {
+			t.Errorf("%d: %+v, %v", size, got.Published, err)
+		}
+	}
+	if status, err := worker.Status(t.Context(), env.platform); err != nil || status.PublishedSize != 10 {
+		t.Errorf("%+v, %v", status, err)
 	}
 }

@@ -50,21 +50,24 @@ func (c *CheckpointStore) Checkpoints(ctx context.Context, p ident.Platform,
 	return page, err
 }
 
-// addPublications adds the first publication that covers each checkpoint. Uses the primary key: each row covers one more of them.
+// addPublications adds the publication that covers each checkpoint, if one does: those that the previous version published have none.
+// Uses the primary key: each row covers one more of them.
 func (c *CheckpointStore) addPublications(ctx context.Context, q Querier, p ident.Platform, checkpoints []ports.SignedCheckpoint) error {
 	smallest := min(checkpoints[0].Size, checkpoints[len(checkpoints)-1].Size)
 	var found []ports.Publication
-	err := queryFreshPlan(ctx, q, `SELECT size, published_at, place FROM ledger_checkpoint_publications
+	var previous []int64
+	err := queryFreshPlan(ctx, q, `SELECT previous_size, size, published_at, place FROM ledger_checkpoint_publications
 		WHERE platform_id = $1 AND log = $2 AND size >= $3 ORDER BY size LIMIT $4`,
 		[]any{p, logTables[c.log].name, smallest, len(checkpoints)}, func(rows pgx.Rows) error {
 			var published ports.Publication
-			err := rows.Scan(&published.Size, &published.At, &published.Place)
-			found = append(found, published)
+			var after int64
+			err := rows.Scan(&after, &published.Size, &published.At, &published.Place)
+			found, previous = append(found, published), append(previous, after)
 			return err
 		})
 	for i, checkpoint := range checkpoints {
 		n := slices.IndexFunc(found, func(published ports.Publication) bool { return published.Size >= checkpoint.Size })
-		if n >= 0 {
+		if n >= 0 && checkpoint.Size > previous[n] {
 			checkpoints[i].Published = found[n]
 		}
 	}
@@ -132,12 +135,17 @@ func (c *CheckpointStore) TakeUnpublished(ctx context.Context, now time.Time, le
 	return taken, wrapError("find checkpoints to publish", err)
 }
 
+// setPublished records nothing if another process has published up to the size meanwhile.
 const setPublished = `
-WITH recorded AS (
-    INSERT INTO ledger_checkpoint_publications (platform_id, log, size, published_at, place) VALUES ($1, $3, $2, $4, $5)
+WITH before AS (
+    SELECT published_size FROM %[1]s WHERE platform_id = $1 FOR UPDATE
+), recorded AS (
+    INSERT INTO ledger_checkpoint_publications (platform_id, log, size, previous_size, published_at, place)
+    SELECT $1, $3, $2, published_size, $4, $5 FROM before WHERE published_size < $2
     ON CONFLICT (platform_id, log, size) DO NOTHING
 )
-UPDATE %s SET published_size = greatest(published_size, $2), publish_lease_until = NULL WHERE platform_id = $1`
+UPDATE %[1]s s SET published_size = greatest(before.published_size, $2), publish_lease_until = NULL
+FROM before WHERE s.platform_id = $1`
 
 // MarkPublished implements ports.CheckpointStore.
 func (c *CheckpointStore) MarkPublished(ctx context.Context, p ident.Platform, published ports.Publication) error {
