@@ -391,10 +391,10 @@ func TestNewPublisher_InvalidLocation(t *testing.T) {
 
 func TestPlaceOf_HasNoSecrets(t *testing.T) {
 	t.Parallel()
-	// What is recorded of a place has no password and no query, which may be a key.
+	// What is recorded of a place has neither a password nor a path or query, which may be keys.
 	for location, want := range map[string]string{
-		"/mnt/checkpoints":                           "/mnt/checkpoints",
-		"https://log:secret@a.example:8443/in?key=1": "https://a.example:8443/in",
+		"/mnt/checkpoints":                           "a folder",
+		"https://log:secret@a.example:8443/in?key=1": "https://a.example:8443",
 		"ftp://log:secret@a.example":                 "",
 	} {
 		if got := checkpoints.PlaceOf(location); got != want {

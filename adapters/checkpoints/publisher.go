@@ -37,16 +37,16 @@ func NewPublisher(location string, timeout time.Duration) (ports.CheckpointPubli
 	return &directoryPublisher{location, timeout, make(chan struct{}, 1)}, nil
 }
 
-// PlaceOf returns a location without what may be secret: the user and the query of a URL.
+// PlaceOf says what a location is, without what may be secret: scheme and host of a URL, and of a folder only that it is one.
 func PlaceOf(location string) string {
 	if !isURL(location) {
-		return location
+		return "a folder"
 	}
 	u, err := parseURL(location)
 	if err != nil {
 		return ""
 	}
-	return u.Scheme + "://" + u.Host + u.Path
+	return u.Scheme + "://" + u.Host
 }
 
 func isURL(location string) bool { return strings.Contains(location, "://") }

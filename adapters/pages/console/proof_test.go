@@ -80,7 +80,7 @@ var fakeTree = sync.OnceValue(func() tlog.HashReaderFunc {
 // newCheckpoints returns the checkpoints of the fake, oldest first.
 func newCheckpoints() []ports.SignedCheckpoint {
 	checkpoints := []ports.SignedCheckpoint{{Sealed: now}, {Sealed: now, PreviousSize: 41, Published: ports.Publication{Size: 43, At: now,
-		Place: "/mnt/checkpoints"}}, {Sealed: now, PreviousSize: 43}}
+		Place: "https://log.example"}}, {Sealed: now, PreviousSize: 43}}
 	for i, size := range []int64{41, 43, 50} {
 		root, _ := tlog.TreeHash(size, fakeTree())
 		checkpoints[i].Checkpoint = ledger.Checkpoint{Platform: ownPlatform, Size: size, Root: root}
@@ -147,7 +147,7 @@ func TestCheckpoints_ListAndPage(t *testing.T) {
 	s := asFinance(t)
 	list := s.get(base + "/checkpoints")
 	_, hash, _ := strings.Cut(verifierKey(), "+")
-	for _, want := range []string{"/checkpoints/50\">50<", hash[:8], "/mnt/checkpoints", "not yet", "/checkpoints?after=41"} {
+	for _, want := range []string{"/checkpoints/50\">50<", hash[:8], "https://log.example", "not yet", "/checkpoints?after=41"} {
 		if !strings.Contains(list.body, want) {
 			t.Errorf("no %q in %s", want, list.body)
 		}
@@ -159,7 +159,7 @@ func TestCheckpoints_ListAndPage(t *testing.T) {
 
 	got := s.get(base + "/checkpoints/43")
 	for _, want := range []string{escaped(newCheckpoints()[1].Note), escaped(newCheckpoints()[0].Note), "lead to the roots of both",
-		base + "/checkpoints/41\"", base + "/postings/" + postingID.String() + "?checkpoint=43", "/mnt/checkpoints", escaped(verifierKey())} {
+		base + "/checkpoints/41\"", base + "/postings/" + postingID.String() + "?checkpoint=43", "https://log.example", escaped(verifierKey())} {
 		if !strings.Contains(got.body, want) {
 			t.Errorf("no %q in %s", want, got.body)
 		}
