@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"causeway/app/audit"
+	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/person"
 	"causeway/ports"
@@ -185,6 +186,9 @@ func checkpointFacts(p ports.SignedCheckpoint, status ports.LogStatus, keys []po
 func (c *Console) postingsOf(r *request, p ports.SignedCheckpoint, base string) (*table, error) {
 	found, err := c.Accounting.Postings(r.Context(), ports.PostingFilter{Platform: r.platform.ID, After: p.PreviousSize, Ascending: true,
 		Limit: int(min(p.Size-p.PreviousSize, pageSize))})
+	if err != nil && !fault.Is(err, fault.MonthArchived) {
+		return nil, err
+	}
 	t := &table{Label: "Postings", Columns: columns(">Number", "Posting", "Recorded", "Effective", "Payment"),
 		Empty: "Its postings are in a month that was archived."}
 	for _, posting := range found.Postings {
@@ -196,7 +200,7 @@ func (c *Console) postingsOf(r *request, p ports.SignedCheckpoint, base string) 
 			base+"/postings/"+posting.ID.String()+"?checkpoint="+strconv.FormatInt(p.Size, 10)), timed(posting.Recorded),
 			timed(posting.Effective), payment})
 	}
-	return t, err
+	return t, nil
 }
 
 func (c *Console) downloadCheckpoint(r *request) error {

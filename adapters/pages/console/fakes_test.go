@@ -470,7 +470,9 @@ type fakeAccounting struct {
 	posting      accounting.Posting
 	postings     ports.PostingFilter
 	// broken makes no checkpoint continue the one before.
-	broken   bool
+	broken bool
+	// archived: the month of the postings was.
+	archived bool
 	position accounting.FXPosition
 	// unmatched are by receipt.
 	unmatched []accounting.UnmatchedDetails

@@ -27,6 +27,9 @@ type fakeLedgerLog struct{ *fakeAccounting }
 
 // Postings implements Accounting.
 func (f *fakeAccounting) Postings(ctx context.Context, filter ports.PostingFilter) (page ports.PostingPage, err error) {
+	if f.archived {
+		return page, fault.New(fault.MonthArchived, "Postings recorded before 2026-01 are archived.")
+	}
 	if f.postings = filter; f.posting.Seq > filter.After {
 		page.Postings = []ports.RecordedPosting{f.posting.RecordedPosting}
 	}
@@ -143,7 +146,8 @@ func escaped(text string) string { return strings.ReplaceAll(text, "+", "&#43;")
 func TestCheckpoints_ListAndPage(t *testing.T) {
 	t.Parallel()
 	// Checkpoints are listed, the newest first, with the key that signed them and when and where they were published. The page of one has its
-	// note, the proof that it continues the one before, and its postings, which lead to their proof in it; a proof that does not hold is said.
+	// note, the proof that it continues the one before, and its postings, which lead to their proof in it; a proof that does not hold is said,
+	// and that the month of the postings was archived.
 	s := asFinance(t)
 	list := s.get(base + "/checkpoints")
 	_, hash, _ := strings.Cut(verifierKey(), "+")
@@ -178,6 +182,11 @@ func TestCheckpoints_ListAndPage(t *testing.T) {
 	}
 	if got := s.get(base + "/checkpoints/41"); !strings.Contains(got.body, "the first one of the log") {
 		t.Errorf("the first one: %s", got.body)
+	}
+	s.accounting.broken, s.accounting.archived = false, true
+	if got := s.get(base + "/checkpoints/43"); got.StatusCode != http.StatusOK || !strings.Contains(got.body, "lead to the roots of both") ||
+		!strings.Contains(got.body, "in a month that was archived") {
+		t.Errorf("of an archived month: %d %s", got.StatusCode, got.body)
 	}
 	file := s.get(base + "/checkpoints/43/file.txt")
 	if file.body != newCheckpoints()[1].Note+"\n" || !strings.Contains(file.Header.Get("Content-Disposition"), "checkpoint-43.txt") {
