@@ -84,6 +84,13 @@ func checkpointsInTheBrowser(t *testing.T, c *colleague, p *platform) {
 	const fails = "Your browser has checked: the proof does not hold."
 	again(`window.path = document.querySelector("[data-is=path]"); window.was = path.textContent; path.textContent = was.slice(45); ""`, fails)
 	again(`path.textContent = was; ""`, holds)
+	again(`window.root = [...document.querySelectorAll("dt")].find((name) => name.textContent === "Root").nextElementSibling;
+		window.was = root.textContent; root.textContent = was.slice(1); ""`, fails)
+	c.want("Does not hold: The checkpoint has the root")
+	again(`root.textContent = was; ""`, holds)
+	again(`window.address = location.pathname; history.replaceState(null, "", address + "0"); ""`, fails)
+	c.want("Does not hold: The checkpoint is of")
+	again(`history.replaceState(null, "", address); ""`, holds)
 	again(`window.before = document.querySelector("[data-is=before]"); before.textContent = before.textContent.replace(/\n(\d+)\n/, "\n1\n"); ""`,
 		fails)
 	c.wantNoComplaints()

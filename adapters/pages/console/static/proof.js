@@ -147,16 +147,19 @@ async function saySigned(say, what, note, verifiers) {
   say(signed, `${what} is ${signed ? "" : "not "}signed by the key ${verifiers}.${problem}`);
 }
 
-// checkConsistency returns the same about a checkpoint and the one before, which the first one has not.
-async function checkConsistency(proof, verifiers) {
+// checkConsistency returns the same about a checkpoint and the one before, which the first one has not. The page is of the size in its address.
+async function checkConsistency(page, proof, verifiers) {
   const steps = [];
   const say = (holds, words) => steps.push({ holds, words });
   const parse = (note) => {
     const [origin, size, root] = note.split("\n");
     return { origin, size: Number(size), root };
   };
-  const later = parse(proof.note), platform = location.pathname.split("/")[3];
+  const later = parse(proof.note), [platform, , size] = location.pathname.split("/").slice(3);
+  const root = [...page.querySelectorAll("dl.facts dt")].find((name) => name.textContent === "Root").nextElementSibling.textContent.trim();
   say(later.origin === "causeway.ledger/" + platform, `The checkpoint is of the log ${later.origin}, and this page of the platform ${platform}.`);
+  say(later.size === Number(size), `The checkpoint is of ${later.size} postings, and this page of ${size}.`);
+  say(later.root === root, `The checkpoint has the root ${later.root}, and this page ${root}.`);
   await saySigned(say, "The checkpoint", proof.note, verifiers);
   if (!proof.before) return steps;
   const earlier = parse(proof.before);
@@ -207,8 +210,8 @@ if (box && window.crypto?.subtle) {
     try {
       const proof = { leaf: is("leaf")?.trim(), hash: is("hash")?.trim(), path: is("path")?.trim().replaceAll(/\s+/g, " "), note: is("note"),
         before: is("before") };
-      const keys = form.elements.key.value;
-      steps = isPosting ? await checkPosting(document.querySelector("main"), proof, keys) : await checkConsistency(proof, keys);
+      const keys = form.elements.key.value, page = document.querySelector("main");
+      steps = isPosting ? await checkPosting(page, proof, keys) : await checkConsistency(page, proof, keys);
     } catch (error) {
       steps.push({ holds: false, words: error.message });
     }
