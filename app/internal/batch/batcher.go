@@ -4,7 +4,7 @@
 //
 // The rules: a command that is rejected fails alone; a batch that fails as a whole is run again in
 // halves; no caller gets its result before the commit; a command that arrives while nothing runs
-// starts at once, unless several were lately run together: then it waits for as many, but not for long;
+// starts at once, unless several ran together just before: then it waits for as many, but not for long;
 // a command whose caller has gone is not run; a queue that is full refuses commands; a batch has a
 // deadline; and the commands of a platform never wait for, or fail with, those of another.
 package batch
@@ -60,8 +60,8 @@ type Options struct {
 	MaxConcurrency int
 	// MaxWaiting is the maximum number of commands of one platform that wait; 2048 if zero.
 	MaxWaiting int
-	// MaxDelay is how long a batch waits until it has as many commands as were lately in flight together. A
-	// command is not delayed if those before it were alone.
+	// MaxDelay is how long a batch waits until it has as many commands as were in flight together just before. A
+	// command is not delayed if those before it were alone, or ended long ago: ten times as long.
 	MaxDelay time.Duration
 	// Timeout is the deadline of a batch, including the runs of its halves; 15 seconds if zero.
 	Timeout time.Duration
@@ -74,13 +74,16 @@ type Options struct {
 // database that is down gets few attempts. Other failures are split down to single commands.
 const maxUnavailableSplits = 3
 
+// idleDelays is how many times MaxDelay a queue without commands expects as many as before.
+const idleDelays = 10
+
 // Batcher collects commands that arrive at the same time into batches.
 type Batcher[C, R any] struct {
 	run RunFunc[C, R]
 	Options
 
 	mu      sync.Mutex
-	queues  map[ident.Platform]*queue[C, R] // those with commands that wait or run, or whose last batch had several
+	queues  map[ident.Platform]*queue[C, R] // those with commands that wait or run, or that expect several
 	waiting int                             // commands in all queues
 }
 
@@ -89,9 +92,10 @@ type queue[C, R any] struct {
 	waiting []*call[C, R]
 	running int // goroutines that run its batches
 	// expected is how many commands the next batch waits for: those of the last one, whose callers probably come again, and
-	// those that arrived while it ran. If fewer come, it falls by half.
+	// those that arrived while it ran. If fewer come, it falls by half, and if none comes, the queue ends.
 	expected int
 	complete chan struct{} // so many wait
+	idle     *time.Timer   // ends the queue while nothing runs, if it expects several
 }
 
 type call[C, R any] struct {
@@ -176,6 +180,9 @@ func (b *Batcher[C, R]) enqueue(platform ident.Platform, own *call[C, R]) error 
 		}
 	}
 	if q.running < b.MaxConcurrency {
+		if q.idle != nil {
+			q.idle.Stop()
+		}
 		q.running++
 		go b.runQueue(platform, q)
 	}
@@ -257,8 +264,13 @@ func (b *Batcher[C, R]) take(platform ident.Platform, q *queue[C, R]) []*call[C,
 	defer b.mu.Unlock()
 	n := min(len(q.waiting), b.MaxSize)
 	if n == 0 {
-		if q.running--; q.running == 0 && q.expected == 1 {
+		if q.running--; q.running > 0 {
+			return nil
+		}
+		if q.expected == 1 {
 			delete(b.queues, platform)
+		} else {
+			q.idle = time.AfterFunc(idleDelays*b.MaxDelay, func() { b.endIdle(platform, q) })
 		}
 		return nil
 	}
@@ -269,6 +281,15 @@ func (b *Batcher[C, R]) take(platform ident.Platform, q *queue[C, R]) []*call[C,
 	q.waiting = slices.Delete(q.waiting, 0, n)
 	b.countWaiting(-n)
 	return calls
+}
+
+// endIdle removes a queue, and what it expects, unless commands have come meanwhile.
+func (b *Batcher[C, R]) endIdle(platform ident.Platform, q *queue[C, R]) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if q.running == 0 && b.queues[platform] == q {
+		delete(b.queues, platform)
+	}
 }
 
 // runCalls runs commands as one batch, and answers their callers. splits is how often the batch was

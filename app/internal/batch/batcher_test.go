@@ -109,6 +109,39 @@ func TestBatcher_BatchWaitsForAsManyAsBefore(t *testing.T) {
 	})
 }
 
+func TestBatcher_ExpectationEnds(t *testing.T) {
+	t.Parallel()
+	// After a batch of several, the next command waits for as many if it comes soon; not if nothing came for ten times the delay, which
+	// begins anew with each batch.
+	synctest.Test(t, func(t *testing.T) {
+		const clients, delay = 64, 2 * time.Millisecond
+		batcher := batch.New(batch.Options{MaxDelay: delay}, func(_ context.Context, in []int) ([]batch.Result[int], error) {
+			time.Sleep(time.Millisecond)
+			return echo(in)
+		})
+		waited := func() time.Duration {
+			sent := time.Now()
+			if _, err := batcher.Do(t.Context(), here, 0); err != nil {
+				t.Error(err)
+			}
+			return time.Since(sent) - time.Millisecond
+		}
+		var callers sync.WaitGroup
+		for range clients {
+			callers.Go(func() { waited() })
+		}
+		callers.Wait()
+		for _, step := range []struct{ pause, want time.Duration }{
+			{9 * delay, delay}, {9 * delay, delay}, {11 * delay, 0}, {0, 0},
+		} {
+			time.Sleep(step.pause)
+			if got := waited(); got != step.want {
+				t.Errorf("after %s a command waited %s, want %s", step.pause, got, step.want)
+			}
+		}
+	})
+}
+
 func TestBatcher_FailedBatchIsSplitInHalves(t *testing.T) {
 	t.Parallel()
 	// A command that makes its batch fail does not make the others fail: the batch is run again in
