@@ -191,12 +191,9 @@ func (a *auditPack) write(ctx context.Context, options audit.VerifyOptions) (fai
 func (a *auditPack) writeBooks(ctx context.Context) error {
 	interval := period.Interval{From: a.year.Year.First().Start(), To: a.year.Year.Last().End()}
 	reports := a.services.Accounting()
-	query := accounting.TrialBalanceQuery{By: ports.ByEffective, Interval: interval}
-	balance, err := reports.TrialBalance(ctx, a.platform, query)
-	if fault.Is(err, fault.InvalidInput) { // too many accounts; the general ledger has the balances of each
-		query.Grouped = true
-		balance, err = reports.TrialBalance(ctx, a.platform, query)
-	}
+	// The general ledger has the balances of each account, however many there are.
+	balance, err := reports.TrialBalance(ctx, a.platform, accounting.TrialBalanceQuery{By: ports.ByEffective, Interval: interval,
+		OrGrouped: true})
 	if err != nil {
 		return flagErrors(err)
 	}

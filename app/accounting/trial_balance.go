@@ -23,6 +23,8 @@ type TrialBalanceQuery struct {
 	period.Interval
 	// Grouped returns one line for each line of the chart of accounts, not for each account.
 	Grouped bool
+	// OrGrouped groups them if there are too many accounts for a line each.
+	OrGrouped bool
 }
 
 // TrialBalance is the trial balance of one platform for an interval.
@@ -86,6 +88,10 @@ func (s *Service) TrialBalance(ctx context.Context, p ident.Platform, q TrialBal
 		}
 		return nil
 	})
+	if errors.Is(err, errTooManyLines) && q.OrGrouped && !q.Grouped {
+		q.Grouped = true
+		return s.TrialBalance(ctx, p, q)
+	}
 	if errors.Is(err, errTooManyLines) {
 		return TrialBalance{}, fault.Invalid(fault.Field{Field: "detail",
 			Message: "must be group: a trial balance has at most 50000 accounts"})

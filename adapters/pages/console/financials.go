@@ -153,7 +153,7 @@ func (c *Console) showFinancialLine(r *request) error {
 				quantity.Text = ""
 			}
 			link := figureLink(v.Base, a.Path, a.Currency, month, "effective")
-			if report.Span != core.OneMonth && !strings.HasSuffix(a.Path, "/") {
+			if report.Span != core.OneMonth && !isGroup(a.Path) {
 				link = accountLink(v.Base, a.Path, a.Currency) // entries are shown of one month, or of all
 			}
 			rows.Rows = append(rows.Rows, []cell{linked(a.Path, link), quantity, plain(string(a.Currency)), minorCell(a.Value,

@@ -48,7 +48,7 @@ func (c *Console) showTrialBalance(r *request) error {
 	if !data.IsDetailed {
 		data.Accounts = link(i.From, "account")
 	}
-	q := accounting.TrialBalanceQuery{Interval: i, Grouped: !data.IsDetailed, By: ports.ByRecorded}
+	q := accounting.TrialBalanceQuery{Interval: i, Grouped: !data.IsDetailed, OrGrouped: data.IsDetailed, By: ports.ByRecorded}
 	if data.IsEffective {
 		q.By = ports.ByEffective
 	}
@@ -58,8 +58,14 @@ func (c *Console) showTrialBalance(r *request) error {
 	return c.render(r, http.StatusOK, "trial_balance.html", data)
 }
 
-// LinkOf leads to the entries of a line, or to the accounts of one that has several.
+// HasTooMany reports whether the accounts are too many for a line each.
+func (p trialBalancePage) HasTooMany() bool { return p.IsDetailed && p.Grouped }
+
+// LinkOf leads to the entries of a line, or to the accounts of one that has several; not if they are too many.
 func (p trialBalancePage) LinkOf(l accounting.TrialBalanceLine) string {
+	if p.HasTooMany() && isGroup(l.Path) {
+		return ""
+	}
 	by := ""
 	if p.IsEffective {
 		by = "effective"

@@ -22,9 +22,10 @@ func TestTrialBalance_Months(t *testing.T) {
 	s := newSite(t).fill().as(person.Grant{Role: person.Finance})
 	present := period.Interval{From: month(2026, 3)}
 	for query, want := range map[string]accounting.TrialBalanceQuery{
-		"":                              {Interval: present, Grouped: true, By: ports.ByRecorded},
-		"?month=2026-03":                {Interval: present, Grouped: true, By: ports.ByRecorded},
-		"?month=2025-12&detail=account": {Interval: period.Interval{From: month(2025, 12), To: month(2026, 1)}, By: ports.ByRecorded},
+		"":               {Interval: present, Grouped: true, By: ports.ByRecorded},
+		"?month=2026-03": {Interval: present, Grouped: true, By: ports.ByRecorded},
+		"?month=2025-12&detail=account": {Interval: period.Interval{From: month(2025, 12), To: month(2026, 1)}, By: ports.ByRecorded,
+			OrGrouped: true},
 		"?month=2026-02&by=effective": {Interval: period.Interval{From: month(2026, 2), To: month(2026, 3)}, Grouped: true,
 			By: ports.ByEffective},
 	} {
@@ -38,6 +39,15 @@ func TestTrialBalance_Months(t *testing.T) {
 		"/entries?path=income%2Ffees&amp;currency=USD&amp;by=effective&amp;month=2026-02"} {
 		if !strings.Contains(got.body, want) {
 			t.Errorf("no link to %s in %s", want, got.body)
+		}
+	}
+	// The lines of too many accounts are those of the chart, of which the ones of an account lead to its entries and the others nowhere.
+	s.accounting.balance.Grouped = true
+	s.accounting.balance.Lines = append(s.accounting.balance.Lines, accounting.TrialBalanceLine{Path: "rails/<RAIL>", Currency: "USD"})
+	got = s.get(base + "/trial-balance?month=2026-02&detail=account")
+	for _, want := range []string{"There are too many accounts", "<td>rails/&lt;RAIL&gt;</td>", "/entries?path=income%2Ffees&amp;"} {
+		if !strings.Contains(got.body, want) {
+			t.Errorf("no %s in %s", want, got.body)
 		}
 	}
 	for _, bad := range []string{"2026-04", "2026-13", "03/2026", "2026-3", "x"} {
