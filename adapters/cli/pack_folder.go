@@ -4,15 +4,16 @@ import (
 	"archive/zip"
 	"bufio"
 	"bytes"
+	"compress/flate"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,16 +23,50 @@ import (
 )
 
 // packFolder is a folder that appears under its name when it is complete, with a list of the hashes of its files; or files without a
-// folder, which disappear with the process, until they are written as one archive.
+// folder, which are compressed and disappear with the process, until they are written as one archive.
 type packFolder struct {
 	target, temporary string
 	// written is called with the number of files that are complete; may be nil.
 	written func(files int64)
 
 	mu      sync.Mutex
-	sums    map[string]string   // SHA-256 in hexadecimal, by name
-	unnamed map[string]*os.File // nil of a folder
+	sums    map[string]string       // SHA-256 in hexadecimal, by name
+	unnamed map[string]*unnamedFile // nil of a folder
 }
+
+// unnamedFile is a file as it is in an archive.
+type unnamedFile struct {
+	*os.File
+	deflate *flate.Writer
+	header  zip.FileHeader
+}
+
+// Write implements io.Writer.
+func (u *unnamedFile) Write(p []byte) (int, error) {
+	u.header.CRC32 = crc32.Update(u.header.CRC32, crc32.IEEETable, p)
+	u.header.UncompressedSize64 += uint64(len(p))
+	return u.deflate.Write(p)
+}
+
+// Sync completes the file.
+func (u *unnamedFile) Sync() error {
+	size, err := int64(0), u.deflate.Close()
+	if err == nil {
+		size, err = u.Seek(0, io.SeekCurrent)
+	}
+	u.header.CompressedSize64, u.deflate = uint64(size), nil
+	return err
+}
+
+// Close leaves the file for the archive.
+func (u *unnamedFile) Close() error { return nil }
+
+func (u *unnamedFile) compressed() io.Reader {
+	return io.NewSectionReader(u, 0, int64(u.header.CompressedSize64))
+}
+
+// flagDataDescriptor says that sizes follow the content, where they may exceed 4 GiB.
+const flagDataDescriptor = 1 << 3
 
 // packManifest lists the files in the format of sha256sum.
 const packManifest = "MANIFEST.sha256"
@@ -54,13 +89,19 @@ func newPackFolder(target string) (*packFolder, error) {
 
 // newPackFiles returns files without a folder.
 func newPackFiles() *packFolder {
-	return &packFolder{sums: map[string]string{}, unnamed: map[string]*os.File{}}
+	return &packFolder{sums: map[string]string{}, unnamed: map[string]*unnamedFile{}}
 }
 
 // path returns where a file is until the folder is complete.
 func (f *packFolder) path(name string) string { return filepath.Join(f.temporary, name) }
 
-func (f *packFolder) create(name string) (*os.File, error) {
+// syncedFile is a file that is complete after Sync.
+type syncedFile interface {
+	io.WriteCloser
+	Sync() error
+}
+
+func (f *packFolder) create(name string) (syncedFile, error) {
 	if f.unnamed == nil {
 		if err := os.MkdirAll(filepath.Dir(f.path(name)), 0o700); err != nil {
 			return nil, err
@@ -71,10 +112,12 @@ func (f *packFolder) create(name string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	deflate, err := flate.NewWriter(file, flate.DefaultCompression)
+	unnamed := &unnamedFile{file, deflate, zip.FileHeader{Method: zip.Deflate, Flags: flagDataDescriptor}}
 	f.mu.Lock()
-	f.unnamed[name] = file
+	f.unnamed[name] = unnamed
 	f.mu.Unlock()
-	return file, os.Remove(file.Name())
+	return unnamed, errors.Join(err, os.Remove(file.Name()))
 }
 
 // open opens a complete file.
@@ -84,7 +127,7 @@ func (f *packFolder) open(name string) (io.ReadCloser, error) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return io.NopCloser(io.NewSectionReader(f.unnamed[name], 0, math.MaxInt64)), nil
+	return flate.NewReader(f.unnamed[name].compressed()), nil
 }
 
 // packFile is a file of the folder. Its name has slashes.
@@ -126,12 +169,10 @@ func (f *packFolder) file(p packFile) error {
 	if err = p.write(buffered); err == nil {
 		err = buffered.Flush()
 	}
-	if f.unnamed == nil {
-		if err == nil {
-			err = file.Sync()
-		}
-		err = errors.Join(err, file.Close())
+	if err == nil {
+		err = file.Sync()
 	}
+	err = errors.Join(err, file.Close())
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.sums[p.name] = hex.EncodeToString(sum.Sum(nil))
@@ -169,15 +210,13 @@ func (f *packFolder) archive(out io.Writer, folder string) error {
 	}
 	archive := zip.NewWriter(out)
 	for _, name := range slices.Sorted(maps.Keys(f.sums)) {
-		content, err := f.open(name)
-		if err != nil {
-			return err
-		}
-		entry, err := archive.CreateHeader(&zip.FileHeader{Name: folder + "/" + name, Method: zip.Deflate})
+		file := f.unnamed[name]
+		file.header.Name = folder + "/" + name
+		entry, err := archive.CreateRaw(&file.header)
 		if err == nil {
-			_, err = io.Copy(entry, content)
+			_, err = io.Copy(entry, file.compressed())
 		}
-		if err := errors.Join(err, content.Close()); err != nil {
+		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
@@ -190,7 +229,7 @@ func (f *packFolder) discard() {
 		_ = os.RemoveAll(f.temporary)
 	}
 	for _, file := range f.unnamed {
-		_ = file.Close()
+		_ = file.File.Close()
 	}
 }
 

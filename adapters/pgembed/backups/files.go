@@ -144,13 +144,20 @@ func sizeOf(folder string) (total int64, err error) {
 // spaceForLogs is for the logs that are recovered beside the files: those of some checkpoints.
 const spaceForLogs = 1 << 30
 
+// FreeSpace returns how many bytes can be written to a folder.
+func FreeSpace(folder string) (int64, error) {
+	var disk syscall.Statfs_t
+	err := syscall.Statfs(folder, &disk)
+	return int64(disk.Bavail) * disk.Bsize, err
+}
+
 // checkSpace returns an error if a folder has not enough space for a copy and the logs. The size may be less than that of the copy.
 func checkSpace(folder string, bytes int64) error {
-	var disk syscall.Statfs_t
-	if err := syscall.Statfs(folder, &disk); err != nil {
+	free, err := FreeSpace(folder)
+	if err != nil {
 		return fmt.Errorf("the folder for the copy: %s: %w", folder, err)
 	}
-	if free := int64(disk.Bavail) * disk.Bsize; free < bytes+spaceForLogs {
+	if free < bytes+spaceForLogs {
 		return fmt.Errorf("%s has %d MiB free, but the copy needs at least %d MiB, with the logs that are recovered: choose another --work-dir",
 			folder, free>>20, (bytes+spaceForLogs)>>20)
 	}
