@@ -16,10 +16,10 @@ import (
 	"time"
 )
 
-// packFromTheConsole returns the pack of a year as finance asks for and downloads it.
+// packFromTheConsole returns the pack of a year as who sees the audit and personal data asks for and downloads it.
 func (h *testEnv) packFromTheConsole(year string) *zip.Reader {
 	h.t.Helper()
-	ana, base := h.invite("Ana", "FINANCE"), "/console/platforms/"+uuidOf(h.platformID)
+	ana, base := h.invite("Ana", "COMPLIANCE"), "/console/platforms/"+uuidOf(h.platformID)
 	ask := base + "/make-audit-pack"
 	form := url.Values{"csrf": {ana.find(tokenPattern, ana.page(http.MethodGet, ask, nil))}, "year": {year}}
 	ana.page(http.MethodPost, ask, form)

@@ -74,8 +74,8 @@ type PackServices interface {
 	CheckpointKeys(context.Context) ([]ports.SealedCheckpointKey, error)
 }
 
-// CheckAuditPack returns CONFLICT if a year has no pack, because it can still change or is not sealed, and INVALID_INPUT for an unknown
-// one.
+// CheckAuditPack returns CONFLICT if a year has no pack, because it can still change or is not sealed, MONTH_ARCHIVED, and INVALID_INPUT
+// for an unknown one.
 func CheckAuditPack(ctx context.Context, services PackServices, p ident.Platform, year int) error {
 	return (&auditPack{services: services, platform: p}).read(ctx, year)
 }
@@ -143,6 +143,12 @@ func (a *auditPack) read(ctx context.Context, number int) (err error) {
 	if state != period.Closed {
 		return fault.New(fault.Conflict, "%s, the last month of the year %s, is %s: close all months of the year first.", last,
 			a.year.Year, state)
+	}
+	if archived, err := a.services.Periods().Archived(ctx); err != nil {
+		return err
+	} else if !archived.IsZero() {
+		return fault.New(fault.MonthArchived, "Months up to %s are archived, and a pack needs all postings. Restore them (causeway ledger "+
+			"restore), write the pack, then archive them again.", archived)
 	}
 
 	log, err := a.services.Log().Status(ctx, a.platform)

@@ -48,6 +48,12 @@ func (s *Periods) Archive(ctx context.Context, m period.Month) error {
 	return blocked
 }
 
+// Archived returns the month that was archived last; zero if all are in the ledger.
+func (s *Periods) Archived(ctx context.Context) (period.Month, error) {
+	months, err := s.Archiver.LedgerMonths(ctx)
+	return months.LastArchived, err
+}
+
 // Restore puts the month that was archived last back into the ledger. Fault: CONFLICT.
 func (s *Periods) Restore(ctx context.Context, m period.Month) error {
 	months, err := s.Archiver.LedgerMonths(ctx)

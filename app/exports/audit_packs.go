@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"causeway/core/export"
+	"causeway/core/fault"
 	"causeway/core/ident"
 )
 
 // AuditPacks writes what an auditor needs of a financial year as one archive.
 type AuditPacks interface {
-	// Check returns CONFLICT for a year that can still change or is not sealed, and INVALID_INPUT for an unknown one.
+	// Check returns CONFLICT for a year that can still change or is not sealed, MONTH_ARCHIVED, and INVALID_INPUT for an unknown one.
 	Check(ctx context.Context, p ident.Platform, year int) error
 	// Write returns what the verification of the ledger found, which the archive has too; empty if it passed.
 	Write(ctx context.Context, p ident.Platform, year int, out io.Writer, written func(files int64)) (findings string, err error)
@@ -21,11 +22,14 @@ type AuditPacks interface {
 // packTimeout is the maximum duration of a pack, for which the whole ledger is verified.
 const packTimeout = 12 * time.Hour
 
-func (f *Files) timeoutOf(e export.Export) time.Duration {
-	if Format(e.Format) == AuditPack {
-		return packTimeout
+func isPack(e export.Export) bool { return Format(e.Format) == AuditPack }
+
+func (f *Files) tookTooLong(e export.Export) error {
+	if isPack(e) {
+		return fault.New(fault.Conflict, "It took longer than %s. Write it with `causeway ledger audit-pack`, which has no such limit.",
+			packTimeout)
 	}
-	return f.Timeout
+	return fault.New(fault.Conflict, "It took longer than %s. Choose a shorter time, or one account.", f.Timeout)
 }
 
 // findings is the error of a file that is whole, but whose ledger has violations.

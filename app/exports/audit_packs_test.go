@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -23,6 +24,7 @@ import (
 type fakePacks struct {
 	err      error
 	findings string
+	refusals int // how often no connection can be opened
 	writing  func(ctx context.Context)
 }
 
@@ -34,6 +36,10 @@ func (f *fakePacks) Check(_ context.Context, _ ident.Platform, year int) error {
 }
 
 func (f *fakePacks) Write(ctx context.Context, _ ident.Platform, year int, out io.Writer, written func(int64)) (string, error) {
+	if f.refusals > 0 {
+		f.refusals--
+		return "", fmt.Errorf("%w: too many connections", ports.ErrStoreUnavailable)
+	}
 	written(7)
 	if _, err := io.WriteString(out, strings.Repeat("pack ", 50)); err != nil {
 		return "", err
@@ -56,9 +62,10 @@ func packOf(year int) exports.Request {
 func TestFiles_AuditPack(t *testing.T) {
 	t.Parallel()
 	// The pack of a year is written as other files are, by a step of its own, so that processes without it leave it alone. Who does not see
-	// the audit neither asks for one nor opens it, and a year that can still change has none. What the verification found stays with the
-	// whole file; after a failure it is begun again, without a byte of before.
+	// the audit and personal data neither asks for one nor opens it, and a year that can still change has none. What the verification found
+	// stays with the whole file; after a failure it is begun again, without a byte of before.
 	e := newFileEnv(t)
+	e.ana = e.NewPerson(person.Compliance)
 	packs := &fakePacks{findings: "1 of 40 rules failed", err: errors.New("connection lost")}
 	e.Packs = packs
 	viewer := e.NewPerson(person.Viewer)
@@ -66,6 +73,9 @@ func TestFiles_AuditPack(t *testing.T) {
 	apptest.WantFault(t, "a pack for a viewer", err, fault.Forbidden)
 	_, err = e.Request(t.Context(), e.platform, e.ana, packOf(2026))
 	apptest.WantFault(t, "a year with open months", err, fault.Conflict)
+
+	_, err = e.Request(t.Context(), e.platform, e.NewPerson(person.Finance), packOf(2025))
+	apptest.WantFault(t, "a pack without the right to see personal data", err, fault.Forbidden)
 
 	pack := e.request(packOf(2025))
 	if n := e.CountJobs(ports.StepWriteAuditPack); n != 1 {
@@ -95,10 +105,67 @@ func TestFiles_AuditPack(t *testing.T) {
 	}
 }
 
+func TestFiles_AuditPackWithoutConnections(t *testing.T) {
+	t.Parallel()
+	// While no connection can be opened nothing is read, so that no run is counted, however often it is tried.
+	e := newFileEnv(t)
+	e.ana = e.NewPerson(person.Compliance)
+	packs := &fakePacks{refusals: 12}
+	e.Packs = packs
+	pack := e.request(packOf(2025))
+	for packs.refusals > 0 {
+		e.writeDue(e.Files)
+		if got := e.listed(pack.ID); got.State != export.Waiting || got.Run != 0 {
+			t.Fatalf("with %d refusals left: %+v", packs.refusals, got)
+		}
+		e.Clock.Advance(time.Minute)
+	}
+
+	e.writeDue(e.Files)
+
+	if got := e.listed(pack.ID); got.State != export.Completed || got.Run != 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestFiles_AuditPackBesideAnotherFile(t *testing.T) {
+	t.Parallel()
+	// A file of seconds does not wait for a pack of hours; another pack does.
+	e := newFileEnv(t)
+	e.ana = e.NewPerson(person.Compliance)
+	packs := &fakePacks{}
+	e.Packs = packs
+	pack, next := e.request(packOf(2025)), e.request(packOf(2025))
+	packs.writing = func(context.Context) {
+		packs.writing = nil
+		file := e.request(exports.Request{Format: exports.CSV})
+		e.writeDue(e.newProcessWith(packs))
+		if got := e.listed(file.ID); got.State != export.Completed {
+			t.Errorf("the file: %+v", got)
+		}
+		written, waits := e.listed(pack.ID), e.listed(next.ID)
+		if written.State == export.Waiting {
+			written, waits = waits, written
+		}
+		if written.State != export.Running || waits.State != export.Waiting {
+			t.Errorf("the packs are %s and %s", written.State, waits.State)
+		}
+	}
+
+	e.writeDue(e.Files)
+	e.Clock.Advance(time.Minute)
+	e.writeDue(e.Files)
+
+	if a, b := e.listed(pack.ID), e.listed(next.ID); a.State != export.Completed || b.State != export.Completed {
+		t.Errorf("%+v, %+v", a, b)
+	}
+}
+
 func TestFiles_AuditPackCancelled(t *testing.T) {
 	t.Parallel()
 	// A pack that is cancelled while it is written stops, and leaves no file.
 	e := newFileEnv(t)
+	e.ana = e.NewPerson(person.Compliance)
 	packs := &fakePacks{}
 	e.Packs = packs
 	pack := e.request(packOf(2025))

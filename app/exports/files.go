@@ -113,7 +113,7 @@ func (f *Files) WriteDue(ctx context.Context) error { return f.workers.RunDue(ct
 // Request has a file written for a person. Faults: FORBIDDEN, those of Export, RATE_LIMITED while too many wait, NOT_IMPLEMENTED if no
 // place for files is configured.
 func (f *Files) Request(ctx context.Context, p ident.Platform, by person.Person, r Request) (export.Export, error) {
-	if err := by.Check(r.Format.Right(), p); err != nil {
+	if err := r.Format.Check(by, p); err != nil {
 		return export.Export{}, err
 	}
 	if f.Files == nil {
@@ -177,7 +177,7 @@ func (f *Files) Cancel(ctx context.Context, p ident.Platform, by person.Person, 
 func (f *Files) Open(ctx context.Context, p ident.Platform, by person.Person, id uuid.UUID) (Document, error) {
 	e, err := f.Store.LedgerExport(ctx, p, id)
 	if err == nil {
-		err = by.Check(Format(e.Format).Right(), p)
+		err = Format(e.Format).Check(by, p)
 	}
 	if err != nil {
 		return Document{}, err
@@ -284,10 +284,10 @@ func (f *Files) deletion(p ident.Platform, blob uuid.UUID, due time.Time) ports.
 // writing returns the job that writes an export.
 func (f *Files) writing(e export.Export, due time.Time) ports.Job {
 	step := ports.StepWriteExport
-	switch format := Format(e.Format); {
-	case format == AuditPack:
+	switch {
+	case isPack(e):
 		step = ports.StepWriteAuditPack
-	case format.IsList():
+	case Format(e.Format).IsList():
 		step = ports.StepWriteList
 	}
 	return ports.Job{ID: f.IDs.New(f.Clock.Now()), Platform: e.Platform, Step: step, Subjects: []uuid.UUID{e.ID}, Due: due}

@@ -34,12 +34,15 @@ func FileFormats() []string { return append(Formats(), string(PaymentList), stri
 // IsList reports whether a format is a list, which has no account and no currency.
 func (f Format) IsList() bool { return f == AuditList || f == PaymentList }
 
-// Right is what a person needs for a file of the format.
-func (f Format) Right() person.Right {
-	if f == AuditList || f == AuditPack {
-		return person.ViewAudit
+// Check returns FORBIDDEN for a person who may not have a file of the format. A pack has all of the signed log, with personal data.
+func (f Format) Check(by person.Person, p ident.Platform) error {
+	switch f {
+	case AuditPack:
+		return cmp.Or(by.Check(person.ViewAudit, p), by.Check(person.ViewPersonalData, p))
+	case AuditList:
+		return by.Check(person.ViewAudit, p)
 	}
-	return person.View
+	return by.Check(person.View, p)
 }
 
 // pageOfList is how many lines of a list are read at once.

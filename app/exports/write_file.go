@@ -18,8 +18,9 @@ import (
 const (
 	// maxRuns is the number of runs after which an export has failed.
 	maxRuns = 5
-	// turnDelay is when an export looks again whether it is its turn.
-	turnDelay = 2 * time.Second
+	// turnDelay is when an export looks again whether it is its turn, at first; after a while, maxTurnDelay.
+	turnDelay    = 2 * time.Second
+	maxTurnDelay = time.Minute
 	// progressInterval is how often a run stores how far it is, and sees that it is to stop.
 	progressInterval = time.Second
 	// endTimeout is for the end of a run whose time is over.
@@ -38,7 +39,7 @@ func (f *Files) write(ctx context.Context, batch []ports.Job) error {
 	run := &fileRun{files: f, Export: e}
 	err = run.write(ctx)
 	if ctxErr := ctx.Err(); errors.Is(ctxErr, context.DeadlineExceeded) {
-		err = fault.New(fault.Conflict, "It took longer than %s. Choose a shorter time, or one account.", f.timeoutOf(e))
+		err = f.tookTooLong(e)
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
 		defer cancel()
@@ -49,7 +50,7 @@ func (f *Files) write(ctx context.Context, batch []ports.Job) error {
 }
 
 // begin begins a run of the export of a job. It returns the zero export if there is nothing to write, or another export of the platform is
-// written.
+// written. A pack, which may take hours, and another export are written beside each other.
 func (f *Files) begin(ctx context.Context, batch []ports.Job) (begun export.Export, err error) {
 	job := batch[0]
 	err = ports.Do(ctx, f.Store, func(ctx context.Context, tx Tx) error {
@@ -64,11 +65,13 @@ func (f *Files) begin(ctx context.Context, batch []ports.Job) (begun export.Expo
 			return tx.FinishJobs(ctx, batch)
 		}
 		e := unfinished[i]
-		if slices.ContainsFunc(unfinished, func(other export.Export) bool { return other.ID != e.ID && other.IsWritten(now) }) {
+		if slices.ContainsFunc(unfinished, func(other export.Export) bool {
+			return other.ID != e.ID && other.IsWritten(now) && isPack(other) == isPack(e)
+		}) {
 			if err := tx.FinishJobs(ctx, batch); err != nil {
 				return err
 			}
-			return tx.AddJobs(ctx, []ports.Job{f.writing(e, now.Add(turnDelay))})
+			return tx.AddJobs(ctx, []ports.Job{f.writing(e, now.Add(min(max(turnDelay, now.Sub(e.UpdatedAt)/8), maxTurnDelay)))})
 		}
 		if e.Run >= maxRuns { // its processes ended before it did
 			if e, err = e.Fail(notWritten.Message, now); err != nil {
@@ -96,6 +99,8 @@ func (f *Files) end(ctx context.Context, batch []ports.Job, run *fileRun, proble
 	isFault = isFault && known.Code != fault.ServiceUnavailable // which ends
 	switch {
 	case problem == nil, errors.Is(problem, export.ErrNotRunning):
+	case errors.Is(problem, ports.ErrStoreUnavailable) && run.progress() == export.Progress{}:
+		return errors.Join(problem, f.postpone(ctx, run))
 	case errors.Is(problem, ports.ErrStoreUnavailable), !isFault && run.Run < maxRuns:
 		return problem // tried again
 	case isFault:
@@ -126,6 +131,20 @@ func (f *Files) end(ctx context.Context, batch []ports.Job, run *fileRun, proble
 			return err
 		}
 		return tx.FinishJobs(ctx, batch)
+	})
+}
+
+// postpone does not count a run that has read nothing.
+func (f *Files) postpone(ctx context.Context, run *fileRun) error {
+	return ports.Do(ctx, f.Store, func(ctx context.Context, tx Tx) error {
+		e, err := tx.LockExport(ctx, run.Platform, run.ID)
+		if err == nil {
+			e, err = e.Postpone(run.Run, f.Clock.Now())
+		}
+		if err == nil {
+			err = tx.UpdateExport(ctx, e)
+		}
+		return err
 	})
 }
 

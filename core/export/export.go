@@ -30,7 +30,7 @@ const (
 // transitions are those that exist. A run follows another one if the process of that has vanished.
 var transitions = map[State][]State{
 	Waiting: {Running, Cancelled},
-	Running: {Running, Completed, Failed, Cancelled},
+	Running: {Running, Waiting, Completed, Failed, Cancelled},
 }
 
 const (
@@ -108,6 +108,15 @@ func (e Export) Advance(run int, p Progress, now time.Time) (Export, error) {
 	}
 	e.Progress, e.UpdatedAt = p, now
 	return e, nil
+}
+
+// Postpone ends a run that could not begin to read, and does not count it. The export waits again. Error: ErrNotRunning.
+func (e Export) Postpone(run int, now time.Time) (Export, error) {
+	if e.State != Running || e.Run != run {
+		return e, ErrNotRunning
+	}
+	e.Run--
+	return e.to(Waiting, now)
 }
 
 // Complete ends an export whose parts are all stored. The problem, mostly none, is one of what the file is about.

@@ -28,13 +28,20 @@ func TestExport_Transitions(t *testing.T) {
 	steps := map[string]func(export.Export) (export.Export, error){
 		"begin":    func(e export.Export) (export.Export, error) { return e.Begin(noon) },
 		"complete": func(e export.Export) (export.Export, error) { return e.Complete("", noon) },
-		"fail":     func(e export.Export) (export.Export, error) { return e.Fail("broken", noon) },
-		"cancel":   func(e export.Export) (export.Export, error) { return e.Cancel(ana, noon) },
+		"postpone": func(e export.Export) (export.Export, error) {
+			postponed, err := e.Postpone(e.Run, noon)
+			if errors.Is(err, export.ErrNotRunning) {
+				err = fault.New(fault.Conflict, "%s", err)
+			}
+			return postponed, err
+		},
+		"fail":   func(e export.Export) (export.Export, error) { return e.Fail("broken", noon) },
+		"cancel": func(e export.Export) (export.Export, error) { return e.Cancel(ana, noon) },
 	}
-	to := map[string]export.State{"begin": export.Running, "complete": export.Completed, "fail": export.Failed, "cancel": export.Cancelled}
+	to := map[string]export.State{"begin": export.Running, "postpone": export.Waiting, "complete": export.Completed, "fail": export.Failed, "cancel": export.Cancelled}
 	allowed := map[export.State]map[string]bool{
 		export.Waiting: {"begin": true, "cancel": true},
-		export.Running: {"begin": true, "complete": true, "fail": true, "cancel": true},
+		export.Running: {"begin": true, "postpone": true, "complete": true, "fail": true, "cancel": true},
 	}
 	for _, from := range []export.State{export.Waiting, export.Running, export.Completed, export.Failed, export.Cancelled} {
 		for name, step := range steps {

@@ -59,16 +59,21 @@ func (c *Console) showExports(r *request) error {
 	}
 	v := view{page: c.page(r, "Exports", "exports")}
 	v.Intro = fmt.Sprintf("The entries of the ledger, payments, the audit and packs of years for auditors as files. One of a platform is "+
-		"written at a time, in the background: load the page again to see how far it is. Files are kept for %d days, and can be downloaded "+
-		"by everybody who sees the ledger, those of the audit and packs by who sees the audit; each download is recorded.",
+		"written at a time, and a pack beside it, in the background: load the page again to see how far it is. Files are kept for %d days, "+
+		"and can be downloaded by everybody who sees the ledger, those of the audit by who sees the audit, and packs by who sees personal "+
+		"data, too; each download is recorded.",
 		exports.FilesRetention/(24*time.Hour))
 	rows := table{Label: "Exports", Columns: columns("Asked for", "By", "Contents", "State", "Progress", ">Bytes", "Change"),
 		Empty: "There are no files. Make one."}
 	for _, e := range found {
+		mayHave := exports.Format(e.Format).Check(v.Person, r.platform.ID) == nil
+		if !mayHave {
+			e.Problem = "" // what the verification found
+		}
 		row := []cell{timed(e.CreatedAt), plain(e.Actor), plain(contentsOf(e)), stated(e.State), plain(progressOf(e)), amountCell(""), plain("")}
 		link := v.Base + "/exports/" + e.ID.String()
 		switch {
-		case e.State == export.Completed:
+		case e.State == export.Completed && mayHave:
 			row[5], row[6] = amountCell(strconv.FormatInt(e.Size, 10)), linked("Download", link+"/file")
 		case !e.HasEnded() && e.MayCancel(v.Person):
 			row[6] = linked("Cancel", link+"/cancel")
@@ -77,7 +82,7 @@ func (c *Console) showExports(r *request) error {
 	}
 	v.Sections = []section{{Table: &rows}}
 	v.Actions = []fact{actionLink("Make a file", v.Base+"/make-export")}
-	if v.Person.May(person.ViewAudit, r.platform.ID) {
+	if exports.AuditPack.Check(v.Person, r.platform.ID) == nil {
 		v.Actions = append(v.Actions, actionLink("Make the pack of a year", v.Base+"/make-audit-pack"))
 	}
 	return c.show(r, v)
@@ -114,7 +119,7 @@ func (c *Console) makeExport(r *request) (action, error) {
 		switch format := exports.Format(f); {
 		case !format.IsList():
 			formats = append(formats, option{f, f})
-		case r.in.Person.May(format.Right(), r.platform.ID):
+		case format.Check(r.in.Person, r.platform.ID) == nil:
 			formats = append(formats, option{f, f + ", a list as CSV"})
 		}
 	}
@@ -141,6 +146,9 @@ func (c *Console) makeExport(r *request) (action, error) {
 
 // makeAuditPack has the pack of a financial year written, if all its months are closed.
 func (c *Console) makeAuditPack(r *request) (action, error) {
+	if err := exports.AuditPack.Check(r.in.Person, r.platform.ID); err != nil {
+		return action{}, err
+	}
 	years, err := c.Years.List(r.Context(), r.platform.ID)
 	if err != nil {
 		return action{}, err
@@ -153,7 +161,7 @@ func (c *Console) makeAuditPack(r *request) (action, error) {
 	base := basePath(r.platform.ID)
 	return action{Title: "Make the pack of a year", Section: "exports", Back: base + "/exports", Does: "What an auditor needs of a " +
 		"financial year is written to a ZIP file in the background: the books, the closings, both signed logs with proofs, and the " +
-		"verification of the whole ledger. All months of the year must be closed.",
+		"verification of the whole ledger. It has personal data: memos of postings have words of payers. All months of the year must be closed.",
 		Fields: []field{{Name: "year", Label: "Financial year", Kind: "select", Options: options}},
 		do: func(r *request) (string, error) {
 			i := slices.IndexFunc(years, func(y yearend.Year) bool { return y.Year.String() == r.PostFormValue("year") })

@@ -157,8 +157,11 @@ func (f *fakeFinance) Settings(ctx context.Context, p ident.Platform) (books.Set
 	return books.SettingsVersion{Settings: books.Settings{FunctionalCurrency: "EUR"}}, f.read(ctx, p, "settings of the books")
 }
 
-// exportID is an export that is written, and doneExportID one that has a file.
-var exportID, doneExportID = uuid.UUID{0: 1, 15: 90}, uuid.UUID{0: 1, 15: 91}
+// exportID is an export that is written, doneExportID one that has a file, and packID a pack that has one.
+var exportID, doneExportID, packID = uuid.UUID{0: 1, 15: 90}, uuid.UUID{0: 1, 15: 91}, uuid.UUID{0: 1, 15: 94}
+
+// packFindings is what the verification for the pack found.
+const packFindings = "1 of 40 rules failed"
 
 // fakeFiles are the exports of finance.
 type fakeFiles struct{ *fakeFinance }
@@ -203,7 +206,9 @@ func (s *site) fillFinanceLists() {
 	done.ID, done.State, done.Size = doneExportID, export.Completed, 12_345
 	others.ID, others.By, others.State = uuid.UUID{0: 1, 15: 92}, ident.Person{}, export.Waiting
 	failed.ID, failed.State, failed.Problem = uuid.UUID{0: 1, 15: 93}, export.Failed, "account: had no postings"
-	s.finance.files = []export.Export{file, done, others, failed}
+	pack := done
+	pack.ID, pack.Format, pack.Problem = packID, string(exports.AuditPack), packFindings
+	s.finance.files = []export.Export{file, done, others, failed, pack}
 	s.finance.journals = []journal.Journal{{Number: journalNumber, Span: journal.Span{From: testMonth.Start(), To: testMonth.End()},
 		Currency: "USD",
 		Revision: 1, MadeAt: now, By: someone, Lines: []journal.Line{{GLAccount: books.GLAccount{Code: "4000", Name: "Fees"},
@@ -339,9 +344,20 @@ func TestExports_WholeOrCutOff(t *testing.T) {
 
 func TestExports_PackOfAYear(t *testing.T) {
 	t.Parallel()
-	// Who sees the audit asks for the pack of a year that is over, by its months; one that is not over or unknown is refused. How far it is
-	// is said in files, and what the verification found beside the file.
-	s := asFinance(t)
+	// Who sees the audit and personal data asks for the pack of a year that is over, by its months; one that is not over or unknown is
+	// refused. How far it is is said in files, and what the verification found beside the file, to those who may have it.
+	finance, s := asFinance(t), asCompliance(t)
+	if list := finance.get(base + "/exports").body; strings.Contains(list, "/make-audit-pack") || strings.Contains(list, packFindings) ||
+		strings.Contains(list, packID.String()+"/file") {
+		t.Errorf("without personal data: %s", list)
+	}
+	if form := finance.get(base + "/make-audit-pack"); form.StatusCode != http.StatusForbidden {
+		t.Errorf("the form without personal data: %d", form.StatusCode)
+	}
+	if list := s.get(base + "/exports").body; !strings.Contains(list, "/make-audit-pack") || !strings.Contains(list, packFindings) ||
+		!strings.Contains(list, packID.String()+"/file") {
+		t.Errorf("with personal data: %s", list)
+	}
 	if form := s.get(base + "/make-audit-pack"); strings.Contains(form.body, "2026-12") ||
 		!strings.Contains(form.body, "2025, 2025-01 to 2025-12") {
 		t.Errorf("the form: %s", form.body)
@@ -361,7 +377,7 @@ func TestExports_PackOfAYear(t *testing.T) {
 	if got := progressOf(running); !strings.HasPrefix(got, "12 files") {
 		t.Errorf("progress %q", got)
 	}
-	if got := progressOf(export.Export{State: export.Completed, Problem: "1 of 40 rules failed"}); got != "1 of 40 rules failed" {
+	if got := progressOf(export.Export{State: export.Completed, Problem: packFindings}); got != packFindings {
 		t.Errorf("a whole file about a ledger with violations: %q", got)
 	}
 }
