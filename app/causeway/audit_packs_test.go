@@ -19,7 +19,7 @@ func TestAuditPacks_OpensConnectionsOfItsOwn(t *testing.T) {
 	// A connection that cannot be opened is an outage of the store, after which jobs try again; a database that a newer version has migrated
 	// since the process began is none, and is read.
 	url := pgtest.New(t)
-	pgtest.ExecAsSuperuser(t, url, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, true)`)
+	pgtest.ExecAsSuperuser(t, url, `INSERT INTO schema_migrations (version_id, is_applied) VALUES (99999, true)`)
 	db := openDB(t, postgres.Options{URL: url, MaxConnections: 2, Clock: systemClock{}, AllPlatforms: true, TxOf: newTx})
 	packs := auditPacks{services{db: db, ids: ids.New()}, "postgres://127.0.0.1:1/none", must(newMaster(encryption.NewKey(), ""))}
 	write := func() error {

@@ -149,7 +149,7 @@ func TestDeploy_PathsExist(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	mounts := regexp.MustCompile(`(?:CAUSEWAY_CHECKPOINTS: |CAUSEWAY_BLOBS: folder:|tmpfs: \[")(/[^"\s]+)`).FindAllStringSubmatch(compose, -1)
+	mounts := regexp.MustCompile(`(?:CAUSEWAY_CHECKPOINTS: |CAUSEWAY_BLOBS: folder:|"spool:)(/[^"\s]+)`).FindAllStringSubmatch(compose, -1)
 	if len(mounts) != 3 {
 		t.Errorf("found %d mounts: %q", len(mounts), mounts)
 	}
