@@ -31,7 +31,7 @@ func TestAuditPacks_OpensConnectionsOfItsOwn(t *testing.T) {
 		t.Errorf("without a server: %v", err)
 	}
 	packs.databaseURL = url
-	if err := write(); err == nil || errors.Is(err, ports.ErrStoreUnavailable) || !fault.Is(err, fault.Conflict) {
+	if err := write(); err == nil || errors.Is(err, ports.ErrStoreUnavailable) || !fault.Is(err, fault.NotFound) {
 		t.Errorf("of an empty ledger: %v", err)
 	}
 }
