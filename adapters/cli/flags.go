@@ -146,9 +146,14 @@ func (f platformFlags) on(ctx context.Context, env *Env, work Work, do func(Serv
 		if err != nil {
 			return err
 		}
-		env.nameTokens = func(texts ...*string) error { return services.Platforms().NameTokens(ctx, p, texts...) }
+		env.nameTokensOf(ctx, services, p)
 		return do(services, p)
 	})
+}
+
+// nameTokensOf makes what is printed name the tokens of a platform.
+func (env *Env) nameTokensOf(ctx context.Context, services Services, p ident.Platform) {
+	env.nameTokens = func(texts ...*string) error { return services.Platforms().NameTokens(ctx, p, texts...) }
 }
 
 // anyPlatformFlag selects a platform in place of all.
@@ -244,6 +249,7 @@ func (f changeFlags) change(ctx context.Context, env *Env, work Work, outcome st
 		if err != nil {
 			return err
 		}
+		env.nameTokensOf(ctx, services, p)
 		return fieldErrors(outcome, do(services, p, by))
 	})
 }

@@ -142,9 +142,10 @@ func breakPage(b reconcile.BreakDetails) *table.Page {
 		record.Add("ledger entry", text)
 	}
 	if r := b.Resolution; r != nil {
-		record.Add("resolved", fmt.Sprintf("%s by %s at %s: %s", r.Method, r.By, r.At.Format(time.RFC3339), cmp.Or(r.Note, r.Run.String())))
+		record.Add("resolved", table.Actor(fmt.Sprintf("%s by %s at %s: %s", r.Method, r.By, r.At.Format(time.RFC3339),
+			cmp.Or(r.Note, r.Run.String()))))
 		if !r.Approval.IsZero() {
-			record.Add("approved", "by "+r.Approval.By.String())
+			record.Add("approved", table.Actor("by "+r.Approval.By.String()))
 		}
 	}
 	page.Record("break", record)

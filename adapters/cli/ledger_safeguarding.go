@@ -70,16 +70,17 @@ func (c ledgerSafeguardingCommand) Run(ctx context.Context, env *Env) error {
 }
 
 func safeguardingPage(r ports.KeptReport) (page table.Page) {
-	title := fmt.Sprintf("As of %s, not kept", r.AsOf.Format("2006-01-02 15:04:05 MST"))
 	if r.Day != "" {
-		by := "the service"
+		by := table.Actor("the service")
 		if r.By != (platform.Author{}) {
-			by = r.By.String()
+			by = table.Actor(r.By.String())
 		}
-		title = fmt.Sprintf("Report of %s, version %d of %d, made %s by %s, digest %x", r.Day, r.Version, r.Versions,
+		page.Line("Report of %s, version %d of %d, made %s by %s, digest %x", r.Day, r.Version, r.Versions,
 			r.MadeAt.Format("2006-01-02 15:04:05 MST"), by, r.Digest)
+	} else {
+		page.Line("As of %s, not kept", r.AsOf.Format("2006-01-02 15:04:05 MST"))
 	}
-	page.Line("%s\nLedger up to posting number %d.\n", title, r.Seq)
+	page.Line("Ledger up to posting number %d.\n", r.Seq)
 	header, rows := treasury.Table(r.Report)
 	page.Table("", table.FromReport(header, rows, 3, 5), "")
 	page.Line("\n%s", safeguardingValue(r.Report))
@@ -97,7 +98,7 @@ func safeguardingPage(r ports.KeptReport) (page table.Page) {
 		page.Line("Last statement of %s %s: %s, %s, %d open breaks.", s.Path, s.Currency, s.Day, closing, s.OpenBreaks)
 	}
 	for _, a := range r.Acknowledgements {
-		page.Line("Seen %s by %s: %s", a.At.Format("2006-01-02 15:04:05 MST"), a.By.String(), table.Printable(a.Note))
+		page.Line("Seen %s by %s: %s", a.At.Format("2006-01-02 15:04:05 MST"), table.Actor(a.By.String()), table.Printable(a.Note))
 	}
 	return page
 }

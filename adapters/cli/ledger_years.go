@@ -19,12 +19,28 @@ func (l ledgerYearsCommand) Run(ctx context.Context, env *Env) error {
 		if err != nil {
 			return err
 		}
-		return l.printReport(ctx, env, yearsTable(years), yearsAmounts...)
+		return l.printYears(ctx, env, years)
 	})
 }
 
-// yearsAmounts are the columns of yearsTable that are right-aligned.
-var yearsAmounts = []int{5, 6, 7}
+// printYears prints years, and names the tokens of who closed them.
+func (f outputFlag) printYears(ctx context.Context, env *Env, years []yearend.Year) error {
+	t := yearsTable(years)
+	if env.nameTokens != nil {
+		texts := make([]*string, len(t.Rows))
+		for i := range t.Rows {
+			texts[i] = &t.Rows[i][9]
+			*texts[i] = csvcell.Unescape(*texts[i])
+		}
+		if err := env.nameTokens(texts...); err != nil {
+			return err
+		}
+		for _, text := range texts {
+			*text = csvcell.Escape(*text)
+		}
+	}
+	return f.printReport(ctx, env, t, 5, 6, 7)
+}
 
 // yearsTable returns a line for each currency of the last closing of each year.
 func yearsTable(years []yearend.Year) accounting.Table {
@@ -72,7 +88,7 @@ func (c yearCommand) changeYear(ctx context.Context, env *Env,
 		if err != nil {
 			return fieldErrors("nothing was changed", err, argument{"year", strconv.Itoa(c.Year)})
 		}
-		return c.printReport(ctx, env, yearsTable([]yearend.Year{year}), yearsAmounts...)
+		return c.printYears(ctx, env, []yearend.Year{year})
 	})
 }
 

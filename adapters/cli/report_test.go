@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/csv"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -12,9 +13,12 @@ import (
 	"causeway/adapters/cli/table"
 	"causeway/app/accounting"
 	yearendapp "causeway/app/yearend"
+	"causeway/core/ident"
 	"causeway/core/period"
 	"causeway/core/platform"
+	"causeway/core/safeguarding"
 	"causeway/core/yearend"
+	"causeway/ports"
 )
 
 func TestTables_NamesAreNoFormulas(t *testing.T) {
@@ -27,7 +31,7 @@ func TestTables_NamesAreNoFormulas(t *testing.T) {
 	reversed := yearend.Closing{Year: year, By: by, Reversal: &yearend.Reversal{By: by}}
 	f := outputFlag{table.CSV}
 	report := func(env *Env, years ...yearendapp.Year) error {
-		return f.printReport(t.Context(), env, yearsTable(years))
+		return f.printYears(t.Context(), env, years)
 	}
 	for name, write := range map[string]func(*Env) error{
 		"months": func(env *Env) error {
@@ -51,5 +55,32 @@ func TestTables_NamesAreNoFormulas(t *testing.T) {
 			slices.ContainsFunc(rows[1], func(cell string) bool { return strings.HasPrefix(cell, "=") }) {
 			t.Errorf("%s: %q, %v", name, rows, err)
 		}
+	}
+}
+
+func TestPrint_NamesTokens(t *testing.T) {
+	t.Parallel()
+	// Tokens of who closed a year, and of who made or saw a report of safeguarding, are printed with their names, which are no formulas.
+	var token ident.Token
+	token.SetUUID(uuid.UUID{1})
+	by := platform.Author{Token: token}
+	year := yearendapp.Year{Year: yearend.OfNumber(2025, time.December)}
+	year.Closings = []yearend.Closing{{Year: year.Year, By: by}}
+	report := ports.KeptReport{Acknowledgements: []safeguarding.Acknowledgement{{By: by}}}
+	report.Day, report.By = "2026-03-14", by
+	var out strings.Builder
+	env := &Env{Out: &out, nameTokens: func(texts ...*string) error {
+		for _, text := range texts {
+			*text = platform.NameTokens(*text, map[ident.Token]platform.TokenName{token: {Name: "=Laptop", Person: "ana@acme.example"}})
+		}
+		return nil
+	}}
+	page := safeguardingPage(report)
+
+	err := errors.Join(outputFlag{table.CSV}.printYears(t.Context(), env, []yearendapp.Year{year}), outputFlag{table.Text}.print(env, &page))
+
+	if got := out.String(); err != nil || !strings.Contains(got, "\"'=Laptop of ana@acme.example, "+token.String()) ||
+		strings.Count(got, " by =Laptop of ana@acme.example, "+token.String()) != 2 {
+		t.Errorf("%s, %v", got, err)
 	}
 }

@@ -97,7 +97,7 @@ func TokensIn(text string) (found []ident.Token) {
 }
 
 // NameTokens returns a text that names tokens, such as the author of a change, with what each is called and whom it belongs to before its
-// id. Of one without a name nothing is known but the id.
+// id. Of one without a name nothing is known but the id. A text that names them already stays as it is.
 func NameTokens(text string, names map[ident.Token]TokenName) string {
 	return tokenInText.ReplaceAllStringFunc(text, func(id string) string {
 		token, err := ident.ParseToken(id)
@@ -106,7 +106,7 @@ func NameTokens(text string, names map[ident.Token]TokenName) string {
 		case err != nil || !known:
 			return id
 		case named.Person == "":
-			return "service " + named.Name + ", " + id
+			named.Name = "service " + named.Name
 		case named.Name == named.Person || named.Name == "":
 			named.Name = named.Person // the console has made it for the person
 		default:

@@ -62,6 +62,9 @@ func TestNameTokens_BeforeTheirIDs(t *testing.T) {
 		if got := platform.NameTokens(text, names); got != want {
 			t.Errorf("%s is %s, want %s", text, got, want)
 		}
+		if got := platform.NameTokens(want, names); got != want {
+			t.Errorf("%s is named again: %s", want, got)
+		}
 	}
 	if got := platform.TokensIn("by " + id(1).String() + " and " + id(4).String()); !slices.Equal(got, []ident.Token{id(1), id(4)}) {
 		t.Errorf("found %v", got)

@@ -49,7 +49,8 @@ type Page struct {
 
 // part is a line, a table or a record.
 type part struct {
-	line   string
+	line   string // the format of args
+	args   []any
 	key    string
 	table  *Table
 	none   string
@@ -66,7 +67,7 @@ func PageOf(r *Record) *Page {
 
 // Line adds a line that only people read.
 func (p *Page) Line(format string, args ...any) {
-	p.parts = append(p.parts, part{line: fmt.Sprintf(format, args...)})
+	p.parts = append(p.parts, part{line: format, args: slices.Clone(args)})
 }
 
 // Table adds a table. If it is empty, people read the text none in its place, or nothing. The key names the table for programs
@@ -94,6 +95,17 @@ func (p *Page) Record(key string, r *Record) {
 func (p *Page) NameActors(name func(texts ...*string) error) error {
 	var cells []*Cell
 	var texts []*string
+	for _, part := range p.parts {
+		for i, arg := range part.args {
+			if actor, isActor := arg.(Actor); isActor {
+				text := string(actor)
+				if err := name(&text); err != nil {
+					return err
+				}
+				part.args[i] = Actor(text)
+			}
+		}
+	}
 	for _, part := range p.data() {
 		rows := part.table
 		if rows == nil {
@@ -134,7 +146,7 @@ func (p *Page) Write(out io.Writer, f Format) error {
 
 func (p *Page) writeText(text *bytes.Buffer) {
 	for _, part := range p.parts {
-		lines := []string{part.line}
+		lines := []string{fmt.Sprintf(part.line, part.args...)}
 		switch {
 		case part.hidden:
 			continue
