@@ -19,7 +19,7 @@ const eraseTransactions = `
 		SELECT id FROM transactions WHERE platform_id = $1 AND customer_id = $2 AND id > $3 ORDER BY id LIMIT $4),
 	erased AS (
 		UPDATE transactions t SET details = '', source_uma = regexp_replace(source_uma, '^[^@]+', '$erased'), destination_uma = regexp_replace(destination_uma, '^[^@]+', '$erased')
-		FROM batch b WHERE t.platform_id = $1 AND t.id = b.id RETURNING t.platform_id, t.id, t.quote_id, t.receipt_id, t.refund_status),
+		FROM batch b WHERE t.platform_id = $1 AND t.id = b.id RETURNING t.platform_id, t.id, t.quote_id, t.receipt_id, t.refund_status, t.refund_again),
 	paid AS (
 		DELETE FROM receipt_payers p USING erased t WHERE p.platform_id = $1 AND p.id = t.receipt_id AND NOT (` + owesFailedRefund + `)),
 	quoted AS (

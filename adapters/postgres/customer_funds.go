@@ -19,7 +19,7 @@ import (
 // moved no money, unless it is a transfer.
 const selectUnsettled = `
 	SELECT id FROM transactions WHERE platform_id = $1 AND customer_id = $2
-		AND (status = 'PROCESSING' OR refund_status = 'PENDING' OR status = 'PENDING' AND (direction = 'INCOMING' OR stage <> ''))
+		AND (status = 'PROCESSING' OR 'PENDING' IN (refund_status, refund_again) OR status = 'PENDING' AND (direction = 'INCOMING' OR stage <> ''))
 	LIMIT 1`
 
 // selectOwed uses receivables_by_customer.

@@ -85,7 +85,7 @@ UNION ALL
 SELECT p.platform_id, 'EFFECTIVE_LATER', count(*) FROM postings p WHERE p.effective_at >= $3 GROUP BY p.platform_id
 UNION ALL
 SELECT p.platform_id, 'UNFINISHED', count(DISTINCT t.id) FROM postings p JOIN transactions t ON t.platform_id = p.platform_id AND t.id = p.transaction_id
-WHERE t.status IN ('PENDING', 'PENDING_AUTHORIZATION', 'PROCESSING') OR t.refund_status = 'PENDING' GROUP BY p.platform_id
+WHERE t.status IN ('PENDING', 'PENDING_AUTHORIZATION', 'PROCESSING') OR 'PENDING' IN (t.refund_status, t.refund_again) GROUP BY p.platform_id
 UNION ALL
 SELECT p.platform_id, 'UNMATCHED', count(*) FROM postings p
 WHERE p.kind IN ('unmatched_received', 'refund_failed')

@@ -64,17 +64,20 @@ const countDueJobs = `
 		SELECT count(*) AS n, min(due_at) AS oldest FROM (
 			SELECT due_at FROM jobs WHERE step = s.step AND due_at <= $2 ORDER BY due_at LIMIT $3) AS d) AS due`
 
-// countStuck uses jobs_due and the primary key of transactions.
+// countStuck uses jobs_due and primary keys. A refund that is sent again has the receipt as the subject of its job.
 const countStuck = `
 	WITH late AS (
 		SELECT j.* FROM unnest($1::text[]) AS s(step) CROSS JOIN LATERAL (
 			(SELECT platform_id, subjects FROM jobs WHERE step = s.step AND due_at <= $2 ORDER BY due_at LIMIT $3)
 			UNION ALL
 			(SELECT platform_id, subjects FROM jobs WHERE step = s.step AND due_at = 'infinity' LIMIT $3)) AS j),
-	subjects AS (SELECT DISTINCT platform_id, unnest(subjects) AS id FROM late LIMIT $3)
-	SELECT CASE t.refund_status WHEN 'PENDING' THEN 'REFUND_PENDING' ELSE t.status END, count(*)
+	subjects AS (
+		SELECT DISTINCT l.platform_id, coalesce(a.transaction_id, l.id) AS id
+		FROM (SELECT platform_id, unnest(subjects) AS id FROM late) l
+		LEFT JOIN refunds_sent_again a ON a.platform_id = l.platform_id AND a.receipt_id = l.id LIMIT $3)
+	SELECT CASE WHEN 'PENDING' IN (t.refund_status, t.refund_again) THEN 'REFUND_PENDING' ELSE t.status END, count(*)
 	FROM subjects s JOIN transactions t ON t.platform_id = s.platform_id AND t.id = s.id
-	WHERE t.status IN ('PENDING', 'PENDING_AUTHORIZATION', 'PROCESSING') OR t.refund_status = 'PENDING' GROUP BY 1`
+	WHERE t.status IN ('PENDING', 'PENDING_AUTHORIZATION', 'PROCESSING') OR 'PENDING' IN (t.refund_status, t.refund_again) GROUP BY 1`
 
 // countWebhooks reads the first rows of each platform's queue by its primary key.
 const countWebhooks = `

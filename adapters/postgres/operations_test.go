@@ -28,12 +28,16 @@ func TestOperations_CountsQueues(t *testing.T) {
 			(` + platform + `, gen_random_uuid(), 'deliver', '2026-03-01 11:59', '{}'),
 			(` + platform + `, gen_random_uuid(), 'deliver', '2026-03-01 11:00', '{22222222-2222-4222-8222-222222222222}'),
 			(` + platform + `, gen_random_uuid(), 'deliver', '2026-03-01 13:00', '{}'),
-			(` + platform + `, gen_random_uuid(), 'refund', 'infinity', '{33333333-3333-4333-8333-333333333333,44444444-4444-4444-8444-444444444444}')`,
+			(` + platform + `, gen_random_uuid(), 'refund', 'infinity', '{33333333-3333-4333-8333-333333333333,44444444-4444-4444-8444-444444444444}'),
+			(` + platform + `, gen_random_uuid(), 'send-back', 'infinity', '{dddddddd-dddd-4ddd-8ddd-dddddddddddd}')`,
+		`INSERT INTO refunds_sent_again (platform_id, receipt_id, transaction_id)
+			VALUES (` + platform + `, 'dddddddd-dddd-4ddd-8ddd-dddddddddddd', 'cccccccc-cccc-4ccc-8ccc-cccccccccccc')`,
 		`INSERT INTO transactions (platform_id, id, direction, status, refund_status, stage, failure_reason, source_rail, source_account, destination_rail,
-			destination_account, sent_currency, sent_minor, received_currency, received_minor, created_at, updated_at, source_uma, destination_uma, reference, details)
-			SELECT ` + platform + `, id::uuid, 'OUTGOING', status, refund, '', '', '', '', '', '', 'USD', 1, 'USD', 1, now(), now(), '', '', '', '{}' FROM (VALUES
-			('22222222-2222-4222-8222-222222222222', 'PROCESSING', ''), ('33333333-3333-4333-8333-333333333333', 'FAILED', 'PENDING'),
-			('44444444-4444-4444-8444-444444444444', 'COMPLETED', '')) AS t(id, status, refund)`,
+			destination_account, sent_currency, sent_minor, received_currency, received_minor, created_at, updated_at, source_uma, destination_uma, reference, details, refund_again)
+			SELECT ` + platform + `, id::uuid, 'OUTGOING', status, refund, '', '', '', '', '', '', 'USD', 1, 'USD', 1, now(), now(), '', '', '', '{}', again FROM (VALUES
+			('22222222-2222-4222-8222-222222222222', 'PROCESSING', '', NULL), ('33333333-3333-4333-8333-333333333333', 'FAILED', 'PENDING', NULL),
+			('44444444-4444-4444-8444-444444444444', 'COMPLETED', '', NULL),
+			('cccccccc-cccc-4ccc-8ccc-cccccccccccc', 'FAILED', 'FAILED', 'PENDING')) AS t(id, status, refund, again)`,
 		`INSERT INTO customers (platform_id, id, platform_customer_id, customer_type, uma_address, status, details, created_at, updated_at, deleted_at)
 			SELECT platform::uuid, id::uuid, id, 'INDIVIDUAL', '$' || left(id, 1) || '@uma.test', 'PENDING', '{}', now(), now(), deleted::timestamptz FROM (VALUES
 			(` + platform + `, '66666666-6666-4666-8666-666666666666', NULL), (` + platform + `, '77777777-7777-4777-8777-777777777777', NULL),
@@ -59,7 +63,7 @@ func TestOperations_CountsQueues(t *testing.T) {
 		}
 	}
 
-	got, err := db.Operations(t.Context(), []transaction.Step{transaction.StepDeliver, transaction.StepRefund})
+	got, err := db.Operations(t.Context(), []transaction.Step{transaction.StepDeliver, transaction.StepRefund, transaction.StepSendBack})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +72,7 @@ func TestOperations_CountsQueues(t *testing.T) {
 		got.Jobs[transaction.StepRefund] != (postgres.Backlog{}) {
 		t.Errorf("jobs %v", got.Jobs)
 	}
-	if len(got.Stuck) != 2 || got.Stuck["PROCESSING"] != 1 || got.Stuck["REFUND_PENDING"] != 1 {
+	if len(got.Stuck) != 2 || got.Stuck["PROCESSING"] != 1 || got.Stuck["REFUND_PENDING"] != 2 {
 		t.Errorf("stuck %v", got.Stuck)
 	}
 	if got.Webhooks != (postgres.Backlog{Count: 1, Age: 2 * time.Minute}) ||

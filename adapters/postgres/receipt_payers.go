@@ -67,10 +67,13 @@ const (
 		(SELECT a.customer_id FROM internal_accounts a WHERE a.platform_id = $1 AND a.id = $4), customer_id)
 	WHERE platform_id = $1 AND id = $2`
 
-	// owesFailedRefund is whether the refund of a transaction t failed, and nobody has assigned its money. It reads the assignments, which
-	// are few.
-	owesFailedRefund = `t.refund_status = 'FAILED' AND NOT EXISTS (
-		SELECT FROM unmatched_assignments a WHERE a.platform_id = t.platform_id AND a.receipt_id = t.id)`
+	// owesFailedRefund is whether the refund of a transaction t failed and its payer may still get the money: nobody has assigned it, or it
+	// is being sent again, or that has failed as well. It reads the assignments, which are few.
+	owesFailedRefund = `t.refund_status = 'FAILED' AND coalesce(t.refund_again = 'PENDING'
+		OR NOT EXISTS (SELECT FROM unmatched_assignments a WHERE a.platform_id = t.platform_id AND a.receipt_id = t.id)
+		OR t.refund_again = 'FAILED' AND EXISTS (
+			SELECT FROM unmatched_funds f WHERE f.platform_id = t.platform_id AND f.receipt_id = t.receipt_id AND f.receipt_id IS NOT NULL
+			AND NOT EXISTS (SELECT FROM unmatched_assignments a WHERE a.platform_id = f.platform_id AND a.posting_id = f.posting_id)), false)`
 
 	// erasePayers and releasePayers use receipt_payers_by_customer and transactions_by_customer. Money that is unmatched, and that of a
 	// refund that failed, still belongs to its payer, so the account is kept as that of nobody's money.

@@ -75,7 +75,8 @@ func TestReceiptPayers_AreEncrypted(t *testing.T) {
 func TestReceiptPayers_ErasedWithTheCustomer(t *testing.T) {
 	t.Parallel()
 	// With a customer, the payers of its money are erased, also of money that was assigned to it. A payer whose money is unmatched, or whose
-	// refund failed and was not assigned, is kept without the customer, because it can still be sent back, and those of others are kept.
+	// refund failed and was not assigned, or is being sent again, or has failed again, is kept without the customer, because it can still be
+	// sent back, and those of others are kept.
 	c := newRetentionEnv(t)
 	ana, ben := newCustomer(c.platform, "c-1"), newCustomer(c.platform, "c-2")
 	c.createCustomers(t, ana, ben)
@@ -90,24 +91,50 @@ func TestReceiptPayers_ErasedWithTheCustomer(t *testing.T) {
 	assigned, another := savePayer(t, c.DB, c.platform, "assigned", ident.Customer{}, noon),
 		savePayer(t, c.DB, c.platform, "another", ben.ID, noon)
 	deposit := newIncoming(c.platform.ID, ana.ID, to.ID, "")
-	deposit.Receipt = direct.Receipt
+	deposit.Receipt, deposit.State.Status = direct.Receipt, transaction.Completed
 	deposit.ID.SetUUID(direct.Receipt.UUID())
 	refused, sent := savePayer(t, c.DB, c.platform, "refused", ana.ID, noon), savePayer(t, c.DB, c.platform, "sent", ana.ID, noon)
 	failed := func(of ports.ReceiptPayer) transaction.Transaction {
 		failed := newIncoming(c.platform.ID, ana.ID, to.ID, "")
-		failed.Receipt, failed.State.Refund = of.Receipt, transaction.RefundUnpaid
+		failed.Receipt, failed.State = of.Receipt, transaction.State{Status: transaction.Failed, Refund: transaction.RefundUnpaid}
 		return failed
 	}
 	owed, settled := failed(refused), failed(sent)
+	// The one that is sent again, that has failed again, and that has ended: of each the first refund is assigned.
+	again, pending := map[ident.Receipt]transaction.Transaction{}, ident.Receipt{}
+	for name, status := range map[string]transaction.RefundStatus{"again": transaction.RefundPending, "twice": transaction.RefundUnpaid,
+		"arrived": transaction.RefundCompleted} {
+		resent := failed(savePayer(t, c.DB, c.platform, name, ana.ID, noon))
+		resent.Refund = &transaction.Refund{Again: status}
+		if again[resent.Receipt] = resent; status == transaction.RefundPending {
+			pending = resent.Receipt
+		}
+	}
 	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
 		if err := tx.CreateTransactions(ctx, []transaction.Transaction{deposit, owed, settled}); err != nil {
 			return err
 		}
-		var refund ident.Receipt
-		refund.SetUUID(settled.ID.UUID())
-		if err := tx.AssignUnmatched(ctx, transaction.Unmatched{Posting: generator.New(noon), Receipt: transaction.Receipt{
-			Platform: c.platform.ID, ID: refund}}, transaction.Assignment{Note: "sent", By: transaction.ReversedBy, At: noon}); err != nil {
-			return err
+		resent := []transaction.Transaction{settled}
+		for of, t := range again {
+			resent = append(resent, t)
+			if err := tx.CreateTransactions(ctx, []transaction.Transaction{t}); err != nil {
+				return err
+			}
+			if t.Refund.Again != transaction.RefundUnpaid {
+				continue
+			}
+			if err := tx.SaveUnmatched(ctx, []ports.UnmatchedFunds{{Platform: c.platform.ID, Posting: generator.New(noon),
+				Receipt: of}}); err != nil {
+				return err
+			}
+		}
+		for _, t := range resent {
+			var refund ident.Receipt
+			refund.SetUUID(t.ID.UUID())
+			if err := tx.AssignUnmatched(ctx, transaction.Unmatched{Posting: generator.New(noon), Receipt: transaction.Receipt{
+				Platform: c.platform.ID, ID: refund}}, transaction.Assignment{Note: "sent", By: transaction.ReversedBy, At: noon}); err != nil {
+				return err
+			}
 		}
 		for _, p := range []ports.ReceiptPayer{rejected, unknown, assigned} {
 			if err := tx.SaveUnmatched(ctx, []ports.UnmatchedFunds{{Platform: c.platform.ID, Posting: p.Receipt.UUID(),
@@ -120,11 +147,14 @@ func TestReceiptPayers_ErasedWithTheCustomer(t *testing.T) {
 		return tx.AssignUnmatched(ctx, funds, transaction.Assignment{Transaction: ident.NewTransaction(generator.New, noon), Account: to.ID,
 			Note: "rent", By: transaction.ReversedBy, At: noon})
 	})
-	if n := c.count(t, `receipt_payers WHERE customer_id = $1`, ana.ID.UUID()); n != 6 {
-		t.Errorf("%d payers are the customer's, want 6 with the one that was assigned", n)
+	if n := c.count(t, `receipt_payers WHERE customer_id = $1`, ana.ID.UUID()); n != 9 {
+		t.Errorf("%d payers are the customer's, want 9 with the one that was assigned", n)
 	}
 
 	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
+		if left, err := tx.CustomerFunds(ctx, c.platform.ID, ana.ID); err != nil || again[pending].ID != left.Unsettled {
+			t.Errorf("the customer can be deleted while a refund is sent again: %+v, %v", left, err)
+		}
 		if _, _, _, err := tx.EraseTransactionsOf(ctx, c.platform.ID, ana.ID, ident.Transaction{}, 10); err != nil {
 			return err
 		}
@@ -134,17 +164,24 @@ func TestReceiptPayers_ErasedWithTheCustomer(t *testing.T) {
 
 	all := []ident.Receipt{direct.Receipt, surplus.Receipt, rejected.Receipt, unknown.Receipt, assigned.Receipt, another.Receipt,
 		refused.Receipt, sent.Receipt}
-	left, err := c.ReceiptPayers(t.Context(), c.platform.ID, all)
-	if err != nil || len(left) != 4 {
-		t.Errorf("%d payers are left, want 4: %v", len(left), err)
-	}
-	for _, p := range []ports.ReceiptPayer{rejected, unknown, another, refused} {
-		if _, kept := left[p.Receipt]; !kept {
-			t.Errorf("%s was erased", p.Receipt)
+	kept := []ident.Receipt{rejected.Receipt, unknown.Receipt, another.Receipt, refused.Receipt}
+	for of, t := range again {
+		all = append(all, of)
+		if t.Refund.Again != transaction.RefundCompleted {
+			kept = append(kept, of)
 		}
 	}
-	if n := c.count(t, `receipt_payers WHERE customer_id IS NULL`); n != 3 {
-		t.Errorf("%d payers are nobody's, want 3", n)
+	left, err := c.ReceiptPayers(t.Context(), c.platform.ID, all)
+	if err != nil || len(left) != 6 {
+		t.Errorf("%d payers are left, want 6: %v", len(left), err)
+	}
+	for _, p := range kept {
+		if _, kept := left[p]; !kept {
+			t.Errorf("%s was erased", p)
+		}
+	}
+	if n := c.count(t, `receipt_payers WHERE customer_id IS NULL`); n != 5 {
+		t.Errorf("%d payers are nobody's, want 5", n)
 	}
 }
 

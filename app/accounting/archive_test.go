@@ -340,6 +340,17 @@ func TestArchive_Blockers(t *testing.T) {
 				env.t.Fatal(err)
 			}
 		}, "1 payments received in it are unmatched"},
+		"a refund that is sent again": {func(env *archiveEnv) {
+			const id = "'33333333-3333-4333-8333-333333333333'"
+			if err := env.Exec("ALTER TABLE ledger_postings DISABLE TRIGGER append_only",
+				"INSERT INTO transactions (platform_id, id, direction, status, refund_status, refund_again, stage, failure_reason, source_rail, "+
+					"source_account, destination_rail, destination_account, sent_currency, sent_minor, received_currency, received_minor, "+
+					"created_at, updated_at, source_uma, destination_uma, reference, details) SELECT platform_id, "+id+", 'OUTGOING', 'FAILED', "+
+					"'FAILED', 'PENDING', '', '', '', '', '', '', 'USD', 1, 'USD', 1, now(), now(), '', '', '', '' FROM ledger_postings WHERE seq = 1",
+				"UPDATE ledger_postings SET transaction_id = "+id+" WHERE seq = 1"); err != nil {
+				env.t.Fatal(err)
+			}
+		}, "1 payments"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
