@@ -157,7 +157,11 @@ func (c *Console) agentsToApprove(r *request, p page, limit int) (all []standing
 func (c *Console) paymentsInReview(r *request, p page, limit int) (all []standing, err error) {
 	found, err := c.Rails.InReview(r.Context(), r.platform.ID, limit)
 	for _, w := range found {
-		s := standing{since: w.RecordedAt, why: w.Kind.Word() + " before it is sent: " + w.Reason, amount: w.Amount, what: shortID(w.ID.String(),
+		reason := w.Reason
+		if !p.Person.May(person.ViewConnections, ident.Platform{}) {
+			reason = "above a limit of its connection"
+		}
+		s := standing{since: w.RecordedAt, why: w.Kind.Word() + " before it is sent: " + reason, amount: w.Amount, what: shortID(w.ID.String(),
 			p.Base+"/payments/"+w.ID.String())}
 		if w.Kind == rail.SendBack {
 			s.what.Link = p.Base + "/unmatched/" + w.ID.String()

@@ -154,6 +154,14 @@ func TestReviews_QueueWithAge(t *testing.T) {
 			t.Errorf("no %q in %s", want, got.body)
 		}
 	}
+	// What a connection says, and so what its limits are, is for who may see connections.
+	const limits = "payout before it is sent: above the limit"
+	for role, shown := range map[person.Role]bool{person.Viewer: false, person.Operator: true} {
+		got := newSite(t).fill().as(person.Grant{Role: role}).get(base + "/reviews?kind=sending")
+		if strings.Contains(got.body, limits) != shown || !shown && !strings.Contains(got.body, "above a limit of its connection") {
+			t.Errorf("%s sees %s", role, got.body)
+		}
+	}
 	support := newSite(t).fill().as(person.Grant{Role: person.Support})
 	for _, path := range []string{"/reviews", "/reviews/" + verificationID.UUID().String()} {
 		if got := support.get(base + path); strings.Contains(got.body, "/clear") || strings.Contains(got.body, "/accept") {
