@@ -24,7 +24,8 @@ func TestHome_WaitsByRole(t *testing.T) {
 		wants, not []string
 	}{
 		{person.Compliance, []string{"1 verification waits", "1 hit of the screening waits", base + "/reviews", "1 customer is on hold",
-			"1 payment of an agent waits", base + "/agent-approvals"}, []string{"break is open"}},
+			"1 payment of an agent waits", base + "/agent-approvals"}, []string{"break is open", "payout or refund waits"}},
+		{person.Administrator, []string{"1 verification waits", "1 payment waits"}, []string{"payout or refund waits"}},
 		{person.Finance, []string{"1 break is open", "1 month is over and not closed", base + "/months/2026-02", "ended 13 days ago"},
 			[]string{"verification waits"}},
 		{person.Operator, []string{"1 connection carries", "1 payment waits", root + "/rail-payments"}, []string{"break is open"}},

@@ -86,17 +86,12 @@ func (c *Console) waitingReviews(r *request, base string) ([]waiting, error) {
 		return nil, err
 	}
 	actions, err := c.waitingActions(r.Context(), r.platform.ID, maxCounted+1)
-	if err != nil {
-		return nil, err
-	}
-	sending, err := c.Rails.InReview(r.Context(), r.platform.ID, maxCounted+1)
 	queue := base + "/reviews?kind="
 	return slices.Concat(
 		newWaiting(len(verifications), "verification waits", "verifications wait", queue+"verifications", "for a decision."),
 		newWaiting(len(hits), "hit of the screening waits", "hits of the screening wait", queue+"hits", "for a decision."),
 		newWaiting(len(held), "customer is on hold", "customers are on hold", queue+"held", "until a person releases them."),
-		newWaiting(len(actions), "payment of an agent waits", "payments of agents wait", base+"/agent-approvals", "for an approval."),
-		newWaiting(len(sending), "payout or refund waits", "payouts or refunds wait", queue+"sending", "for a review before it is sent.")), err
+		newWaiting(len(actions), "payment of an agent waits", "payments of agents wait", base+"/agent-approvals", "for an approval.")), err
 }
 
 // waitingBooks are open breaks, and months that are over and not closed, on a platform that closes months.
