@@ -215,8 +215,11 @@ func (c *Console) decideAgentAction(r *request, a action, kind platform.Operator
 		if err != nil {
 			return "", err
 		}
-		_, err = decide(r.Context(), platform.Principal{Platform: r.platform.ID, Environment: r.platform.Environment, Token: author.Token,
+		decided, err := decide(r.Context(), platform.Principal{Platform: r.platform.ID, Environment: r.platform.Environment, Token: author.Token,
 			Person: author.Person}, of)
+		if failed := decided.Failure; err == nil && failed != nil {
+			return "", &fault.Error{Code: failed.Code, Message: "The payment was approved, and has failed: " + failed.Message}
+		}
 		return "", err
 	}
 	return a, nil

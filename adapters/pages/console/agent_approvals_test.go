@@ -25,6 +25,7 @@ type fakeApprovals struct {
 	*calls
 	all     []payments.AgentAction
 	refusal error
+	failure *agent.Failure // of what is approved
 }
 
 func (f *fakeApprovals) AgentActions(ctx context.Context, p ident.Platform, filter ports.AgentActionFilter) (
@@ -46,7 +47,7 @@ func (f *fakeApprovals) AgentAction(ctx context.Context, p ident.Platform, _ ide
 
 func (f *fakeApprovals) ApproveAgentAction(ctx context.Context, by platform.Principal, _ ident.Agent, id ident.AgentAction,
 	_ *ports.IdempotentRequest) (payments.AgentAction, error) {
-	return payments.AgentAction{}, cmp.Or(f.read(ctx, by.Platform, "approve %s with %s in %s", id, by.Token, by.Environment), f.refusal)
+	return payments.AgentAction{Action: agent.Action{Failure: f.failure}}, cmp.Or(f.read(ctx, by.Platform, "approve %s with %s in %s", id, by.Token, by.Environment), f.refusal)
 }
 
 func (f *fakeApprovals) RejectAgentAction(ctx context.Context, by platform.Principal, _ ident.Agent, id ident.AgentAction, reason string,
@@ -102,5 +103,19 @@ func TestAgentApprovals_DecidedWithTheTokenOfThePerson(t *testing.T) {
 		if got := s.post(one+"/"+action, form); got.StatusCode != http.StatusConflict || !strings.Contains(got.body, "It is decided.") {
 			t.Errorf("%s: %d %s", action, got.StatusCode, got.body)
 		}
+	}
+}
+
+func TestAgentApprovals_FailureAfterTheApproval(t *testing.T) {
+	t.Parallel()
+	// A payment that is approved and cannot be made any more is shown and recorded as what has failed.
+	s := asCompliance(t)
+	s.approvals.failure = &agent.Failure{Code: fault.Conflict, Message: "The quote has expired."}
+	got := s.post(base+"/agent-approvals/"+agentActionID.UUID().String()+"/approve", url.Values{"code": {"123456"}})
+	if got.StatusCode != http.StatusConflict || !strings.Contains(got.body, "has failed: The quote has expired.") ||
+		!slices.ContainsFunc(s.calls.log, func(call string) bool {
+			return strings.Contains(call, "CONFLICT: The payment was approved, and has failed: The quote has expired.")
+		}) {
+		t.Errorf("%d %s, calls %q", got.StatusCode, got.body, s.calls.log)
 	}
 }
