@@ -129,7 +129,8 @@ func TestBreaks_ShownBesideEachOtherAndResolved(t *testing.T) {
 		t.Errorf("resolved with a note: %s", got.Header.Get("Location"))
 	}
 	resolved := base + "/breaks/" + s.statements.breaks[1].ID.UUID().String()
-	if got := s.get(resolved); strings.Contains(got.body, resolved+"/resolve") || !strings.Contains(got.body, "A fee") {
+	if got := s.get(resolved); strings.Contains(got.body, resolved+"/resolve") || !strings.Contains(got.body, "A fee") ||
+		!strings.Contains(got.body, "service Backend, "+someone.Token.String()) {
 		t.Errorf("a resolved break: %s", got.body)
 	}
 }

@@ -197,6 +197,9 @@ func (c *Console) breakWith(r *request, revealed bool) error {
 	if b.Resolution == nil && data.Person.May(person.KeepBooks, r.platform.ID) {
 		data.Resolve = data.Base + "/breaks/" + pathOfID(id) + "/resolve"
 	}
+	if err := c.nameActors(r, view{Facts: data.Facts}); err != nil {
+		return err
+	}
 	return c.render(r, 200, "break.html", data)
 }
 
