@@ -56,6 +56,11 @@ INSERT INTO agent_actions (platform_id, id, agent_id, customer_id, action_type, 
 SELECT platform_id, id, agent_id, agent_id, 'EXECUTE_QUOTE', CASE status WHEN 'COMPLETED' THEN 'APPROVED' ELSE 'PENDING_APPROVAL' END, id, CASE status WHEN 'COMPLETED' THEN id END, '', '', '', created_at, created_at FROM transactions;
 INSERT INTO agent_attempts (platform_id, id, agent_id, customer_id, operation, decision, reasons, error, currency, amount, transaction_id, attempted_at)
 SELECT platform_id, id, agent_id, agent_id, 'EXECUTE_QUOTE', 'ALLOWED', '[]', '', 'USD', 1, id, created_at FROM transactions;
+INSERT INTO rail_payments (platform_id, id, kind, rail, country, connection, currency, amount, state, wait, reason, recorded_at)
+SELECT platform_id, id, 'PAYOUT', 'SEPA', 'DE', 'bank', 'EUR', 1, CASE status WHEN 'PROCESSING' THEN 'REVIEW' ELSE 'DONE' END, CASE status WHEN 'PROCESSING' THEN 'LIMIT' ELSE '' END, '', created_at FROM transactions;
+INSERT INTO tokens (platform_id, id, name, permissions, client_id, secret_hash, created_at, updated_at)
+SELECT platform_id, id, 'T', '{VIEW}', platform_id::text || id, sha256(''), created_at, created_at FROM customers;
+UPDATE customers SET status = 'PENDING', held_at = created_at, on_hold_at = created_at WHERE extract(epoch FROM created_at)::bigint %% 1000 = 0;
 SELECT ledger_create_month_partitions('2026-03-14Z');
 INSERT INTO ledger_postings (platform_id, id, seq, transaction_id, effective_at, recorded_at, kind, memo, digest)
 SELECT pg_temp.test_id(p, 0, false), pg_temp.test_id(p, n), n, NULL, '2026-03-14Z', '2026-03-14Z', CASE n %% 3 WHEN 0 THEN 'unmatched_received' WHEN 1 THEN 'refund_failed' ELSE 'fee' END, '', sha256('')
@@ -346,6 +351,26 @@ func checkListPlans(t *testing.T, db *DB, trace *tracedStatements) {
 		"attempts at a payment":              attempts(ports.AgentAttemptFilter{Transaction: paid}),
 		"tokens": func() error {
 			_, err := db.Tokens(ctx, p, ports.TokenFilter{Paging: page})
+			return err
+		},
+		"names of tokens": func() error {
+			var token ident.Token
+			token.SetUUID(testID(7))
+			text := token.String()
+			return db.Readers().NameTokens(ctx, p, &text)
+		},
+		"customers on hold": func() error {
+			_, err := db.Readers().CustomersOnHold(ctx, p, 100)
+			return err
+		},
+		"payments in review": func() error {
+			_, err := db.Readers().RailPaymentsInReview(ctx, p, 100)
+			return err
+		},
+		"reasons of actions": func() error {
+			var action ident.AgentAction
+			action.SetUUID(testID(20_000))
+			_, err := db.Readers().ApprovalReasons(ctx, p, []ident.AgentAction{action})
 			return err
 		},
 	} {
