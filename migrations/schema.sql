@@ -776,7 +776,8 @@ CREATE INDEX customers_by_type ON customers USING btree (platform_id, customer_t
 CREATE INDEX customers_by_uma_address ON customers USING btree (platform_id, uma_address, id) WHERE (uma_address <> ''::text);
 CREATE INDEX customers_by_updated_at ON customers USING btree (platform_id, updated_at, id) WHERE (updated_at IS NOT NULL);
 CREATE INDEX customers_on_hold ON customers USING btree (platform_id, on_hold_at, id) WHERE (on_hold_at IS NOT NULL);
-CREATE TRIGGER ledger_evidence_change AFTER UPDATE ON customers FOR EACH ROW WHEN (((old.customer_type IS DISTINCT FROM new.customer_type) OR (old.status IS DISTINCT FROM new.status) OR (old.held_at IS DISTINCT FROM new.held_at) OR (old.on_hold_at IS DISTINCT FROM new.on_hold_at) OR (old.deleted_at IS DISTINCT FROM new.deleted_at))) EXECUTE FUNCTION ledger_queue_version('customer-status');
+CREATE TRIGGER keep_on_hold BEFORE UPDATE ON customers FOR EACH ROW WHEN (((old.on_hold_at IS NOT NULL) AND (new.on_hold_at IS NOT NULL) AND (new.status = 'APPROVED'::text))) EXECUTE FUNCTION keep_customer_on_hold();
+CREATE TRIGGER ledger_evidence_change AFTER UPDATE ON customers FOR EACH ROW WHEN (((((old.customer_type IS DISTINCT FROM new.customer_type) OR (old.status IS DISTINCT FROM new.status)) OR (old.held_at IS DISTINCT FROM new.held_at)) OR (old.deleted_at IS DISTINCT FROM new.deleted_at))) EXECUTE FUNCTION ledger_queue_version('customer-status');
 CREATE TRIGGER ledger_evidence_version AFTER INSERT OR DELETE ON customers FOR EACH ROW EXECUTE FUNCTION ledger_queue_version('customer-status');
 CREATE TRIGGER search_changed AFTER UPDATE ON customers FOR EACH ROW WHEN ((old.updated_at IS DISTINCT FROM new.updated_at)) EXECUTE FUNCTION queue_search_keys('CUSTOMER');
 CREATE TRIGGER search_new AFTER INSERT OR DELETE ON customers FOR EACH ROW EXECUTE FUNCTION queue_search_keys('CUSTOMER');
@@ -1496,10 +1497,8 @@ CREATE TABLE ledger_checkpoint_publications (
     platform_id uuid NOT NULL,
     log text NOT NULL,
     size bigint NOT NULL,
-    previous_size bigint NOT NULL,
     published_at timestamp with time zone NOT NULL,
     place text NOT NULL,
-    CONSTRAINT ledger_checkpoint_publication_covers CHECK ((previous_size < size)),
     CONSTRAINT ledger_checkpoint_publication_log_known CHECK ((log = ANY (ARRAY['POSTINGS'::text, 'EVIDENCE'::text])))
 );
 ALTER TABLE ONLY ledger_checkpoint_publications
@@ -4458,6 +4457,8 @@ CREATE TABLE unmatched_waiting (
 );
 ALTER TABLE ONLY unmatched_waiting
     ADD CONSTRAINT unmatched_waiting_pkey PRIMARY KEY (platform_id, seq);
+ALTER TABLE ONLY unmatched_waiting
+    ADD CONSTRAINT unmatched_waiting_platform_id_fkey FOREIGN KEY (platform_id) REFERENCES platforms(id);
 CREATE POLICY platform_isolation ON unmatched_waiting USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
 ALTER TABLE unmatched_waiting ENABLE ROW LEVEL SECURITY;
 GRANT SELECT,INSERT,DELETE ON TABLE unmatched_waiting TO causeway_service;
@@ -5379,6 +5380,17 @@ CREATE FUNCTION keep_bank_order_file() RETURNS trigger
 BEGIN
     RAISE EXCEPTION 'bank order % is in file % of connection % and stays there', OLD.id, OLD.file_number, OLD.connection USING ERRCODE = 'check_violation';
 END $$;
+
+CREATE FUNCTION keep_customer_on_hold() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+BEGIN
+    NEW.status := 'PENDING';
+    NEW.held_at := coalesce(NEW.held_at, OLD.held_at, NEW.on_hold_at);
+    RETURN NEW;
+END
+$$;
 
 CREATE FUNCTION ledger_chain_checkpoint() RETURNS trigger
     LANGUAGE plpgsql

@@ -52,7 +52,7 @@ func (c Customer) PutOnHold(now time.Time) (Customer, error) {
 	switch {
 	case c.Deleted():
 		return c, c.errDeleted("it moves no money")
-	case c.IsHeldByPerson():
+	case c.IsHeldByPerson() && c.Status != Approved:
 		return c, fault.New(fault.Conflict, "The customer %s is on hold already. Nothing was changed.", c.ID)
 	case c.Status != Approved && !c.Held():
 		return c, fault.New(fault.Conflict, "The customer %s is %s and moves no money. Only one that is approved can be put on hold; decide "+

@@ -172,6 +172,9 @@ func TestCustomer_PutOnHoldIsRefused(t *testing.T) {
 			t.Errorf("%s: released, %v", name, err)
 		}
 	}
+	if again, err := (customer.Customer{Status: customer.Approved, OnHoldSince: now}).PutOnHold(now); err != nil || !again.Held() {
+		t.Errorf("approved in spite of the hold, %+v, %v", again, err)
+	}
 	screened := customer.Customer{Status: customer.Approved}.Hold(now)
 	if _, err := screened.TakeOffHold(false, now); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "hits") {
 		t.Errorf("held by the screening: %v", err)

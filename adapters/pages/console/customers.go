@@ -69,10 +69,10 @@ func (c *Console) customerWith(r *request, revealed bool) error {
 	data.Actions = []fact{actionLink("Payments of the customer", data.Base+"/payments?customer="+escapeQuery(id.String()))}
 	if path := data.Base + "/customers/" + pathOfID(id); data.Person.May(person.Review, r.platform.ID) && !found.Deleted() {
 		switch _, err := found.PutOnHold(c.Clock.Now()); {
-		case found.IsHeldByPerson():
-			data.Actions = append(data.Actions, actionLink("Release", path+"/release"))
 		case err == nil:
 			data.Actions = append(data.Actions, actionLink("Put on hold", path+"/hold"))
+		case found.IsHeldByPerson():
+			data.Actions = append(data.Actions, actionLink("Release", path+"/release"))
 		}
 	}
 	if data.MayReveal() {
