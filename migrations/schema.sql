@@ -777,7 +777,7 @@ CREATE INDEX customers_by_uma_address ON customers USING btree (platform_id, uma
 CREATE INDEX customers_by_updated_at ON customers USING btree (platform_id, updated_at, id) WHERE (updated_at IS NOT NULL);
 CREATE INDEX customers_on_hold ON customers USING btree (platform_id, on_hold_at, id) WHERE (on_hold_at IS NOT NULL);
 CREATE TRIGGER keep_on_hold BEFORE UPDATE ON customers FOR EACH ROW WHEN (((old.on_hold_at IS NOT NULL) AND (new.on_hold_at IS NOT NULL) AND (new.status = 'APPROVED'::text))) EXECUTE FUNCTION keep_customer_on_hold();
-CREATE TRIGGER ledger_evidence_change AFTER UPDATE ON customers FOR EACH ROW WHEN (((((old.customer_type IS DISTINCT FROM new.customer_type) OR (old.status IS DISTINCT FROM new.status)) OR (old.held_at IS DISTINCT FROM new.held_at)) OR (old.deleted_at IS DISTINCT FROM new.deleted_at))) EXECUTE FUNCTION ledger_queue_version('customer-status');
+CREATE TRIGGER ledger_evidence_change AFTER UPDATE ON customers FOR EACH ROW WHEN (((old.customer_type IS DISTINCT FROM new.customer_type) OR (old.status IS DISTINCT FROM new.status) OR (old.held_at IS DISTINCT FROM new.held_at) OR (old.on_hold_at IS DISTINCT FROM new.on_hold_at) OR (old.deleted_at IS DISTINCT FROM new.deleted_at))) EXECUTE FUNCTION ledger_queue_version('customer-status');
 CREATE TRIGGER ledger_evidence_version AFTER INSERT OR DELETE ON customers FOR EACH ROW EXECUTE FUNCTION ledger_queue_version('customer-status');
 CREATE TRIGGER search_changed AFTER UPDATE ON customers FOR EACH ROW WHEN ((old.updated_at IS DISTINCT FROM new.updated_at)) EXECUTE FUNCTION queue_search_keys('CUSTOMER');
 CREATE TRIGGER search_new AFTER INSERT OR DELETE ON customers FOR EACH ROW EXECUTE FUNCTION queue_search_keys('CUSTOMER');
@@ -1497,8 +1497,10 @@ CREATE TABLE ledger_checkpoint_publications (
     platform_id uuid NOT NULL,
     log text NOT NULL,
     size bigint NOT NULL,
+    previous_size bigint NOT NULL,
     published_at timestamp with time zone NOT NULL,
     place text NOT NULL,
+    CONSTRAINT ledger_checkpoint_publication_covers CHECK ((previous_size < size)),
     CONSTRAINT ledger_checkpoint_publication_log_known CHECK ((log = ANY (ARRAY['POSTINGS'::text, 'EVIDENCE'::text])))
 );
 ALTER TABLE ONLY ledger_checkpoint_publications
@@ -4457,8 +4459,6 @@ CREATE TABLE unmatched_waiting (
 );
 ALTER TABLE ONLY unmatched_waiting
     ADD CONSTRAINT unmatched_waiting_pkey PRIMARY KEY (platform_id, seq);
-ALTER TABLE ONLY unmatched_waiting
-    ADD CONSTRAINT unmatched_waiting_platform_id_fkey FOREIGN KEY (platform_id) REFERENCES platforms(id);
 CREATE POLICY platform_isolation ON unmatched_waiting USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
 ALTER TABLE unmatched_waiting ENABLE ROW LEVEL SECURITY;
 GRANT SELECT,INSERT,DELETE ON TABLE unmatched_waiting TO causeway_service;

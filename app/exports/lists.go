@@ -34,12 +34,9 @@ func FileFormats() []string { return append(Formats(), string(PaymentList), stri
 // IsList reports whether a format is a list, which has no account and no currency.
 func (f Format) IsList() bool { return f == AuditList || f == PaymentList }
 
-// Check returns FORBIDDEN for a person who may not have a file of the format. A pack has all of the signed log, with personal data.
+// Check returns FORBIDDEN for a person who may not have a file of the format.
 func (f Format) Check(by person.Person, p ident.Platform) error {
-	switch f {
-	case AuditPack:
-		return cmp.Or(by.Check(person.ViewAudit, p), by.Check(person.ViewPersonalData, p))
-	case AuditList:
+	if f == AuditPack || f == AuditList {
 		return by.Check(person.ViewAudit, p)
 	}
 	return by.Check(person.View, p)

@@ -315,7 +315,7 @@ func TestExports_AskedForAndCancelled(t *testing.T) {
 		t.Errorf("calls %q", s.calls.log)
 	}
 	list := s.get(base + "/exports").body
-	if strings.Count(list, "/cancel") != 1 || strings.Count(list, "/file") != 1 {
+	if strings.Count(list, "/cancel") != 1 || strings.Count(list, "/file") != 2 {
 		t.Errorf("links of others in %s", list)
 	}
 }
@@ -344,19 +344,19 @@ func TestExports_WholeOrCutOff(t *testing.T) {
 
 func TestExports_PackOfAYear(t *testing.T) {
 	t.Parallel()
-	// Who sees the audit and personal data asks for the pack of a year that is over, by its months; one that is not over or unknown is
+	// Who sees the audit asks for the pack of a year that is over, by its months; one that is not over or unknown is
 	// refused. How far it is is said in files, and what the verification found beside the file, to those who may have it.
-	finance, s := asFinance(t), asCompliance(t)
-	if list := finance.get(base + "/exports").body; strings.Contains(list, "/make-audit-pack") || strings.Contains(list, packFindings) ||
+	viewer, s := newSite(t).fill().as(person.Grant{Role: person.Viewer}), asFinance(t)
+	if list := viewer.get(base + "/exports").body; strings.Contains(list, "/make-audit-pack") || strings.Contains(list, packFindings) ||
 		strings.Contains(list, packID.String()+"/file") {
-		t.Errorf("without personal data: %s", list)
+		t.Errorf("without the audit: %s", list)
 	}
-	if form := finance.get(base + "/make-audit-pack"); form.StatusCode != http.StatusForbidden {
-		t.Errorf("the form without personal data: %d", form.StatusCode)
+	if form := viewer.get(base + "/make-audit-pack"); form.StatusCode != http.StatusForbidden {
+		t.Errorf("the form without the audit: %d", form.StatusCode)
 	}
 	if list := s.get(base + "/exports").body; !strings.Contains(list, "/make-audit-pack") || !strings.Contains(list, packFindings) ||
 		!strings.Contains(list, packID.String()+"/file") {
-		t.Errorf("with personal data: %s", list)
+		t.Errorf("with the audit: %s", list)
 	}
 	if form := s.get(base + "/make-audit-pack"); strings.Contains(form.body, "2026-12") ||
 		!strings.Contains(form.body, "2025, 2025-01 to 2025-12") {
