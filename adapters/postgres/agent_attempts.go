@@ -58,8 +58,8 @@ func (db *DB) AgentAttempts(ctx context.Context, p ident.Platform, f ports.Agent
 // reasonsOfAttempts is what is read of the first entry about an action.
 var reasonsOfAttempts = agentAttempts.Only("action_id", "reasons")
 
-// ApprovalReasons implements agents.Store. It uses agent_attempts_by_action or, for the execution of a quote, whose payment exists before it
-// is allowed, agent_attempts_by_transaction, once for each action.
+// ApprovalReasons implements agents.Store. It uses agent_attempts_by_action or, for the execution of a quote, whose payment exists
+// before it is allowed, agent_attempts_by_transaction, once for each action.
 func (db *DB) ApprovalReasons(ctx context.Context, p ident.Platform, actions []ident.AgentAction) (map[ident.AgentAction][]agent.Reason,
 	error) {
 	found := make(map[ident.AgentAction][]agent.Reason, len(actions))

@@ -62,10 +62,9 @@ func packOf(year int) exports.Request {
 func TestFiles_AuditPack(t *testing.T) {
 	t.Parallel()
 	// The pack of a year is written as other files are, by a step of its own, so that processes without it leave it alone. Who does not see
-	// the audit and personal data neither asks for one nor opens it, and a year that can still change has none. What the verification found
+	// the audit neither asks for one nor opens it, and a year that can still change has none. What the verification found
 	// stays with the whole file; after a failure it is begun again, without a byte of before.
 	e := newFileEnv(t)
-	e.ana = e.NewPerson(person.Compliance)
 	packs := &fakePacks{findings: "1 of 40 rules failed", err: errors.New("connection lost")}
 	e.Packs = packs
 	viewer := e.NewPerson(person.Viewer)
@@ -73,9 +72,6 @@ func TestFiles_AuditPack(t *testing.T) {
 	apptest.WantFault(t, "a pack for a viewer", err, fault.Forbidden)
 	_, err = e.Request(t.Context(), e.platform, e.ana, packOf(2026))
 	apptest.WantFault(t, "a year with open months", err, fault.Conflict)
-
-	_, err = e.Request(t.Context(), e.platform, e.NewPerson(person.Finance), packOf(2025))
-	apptest.WantFault(t, "a pack without the right to see personal data", err, fault.Forbidden)
 
 	pack := e.request(packOf(2025))
 	if n := e.CountJobs(ports.StepWriteAuditPack); n != 1 {
@@ -109,7 +105,6 @@ func TestFiles_AuditPackWithoutConnections(t *testing.T) {
 	t.Parallel()
 	// While no connection can be opened nothing is read, so that no run is counted, however often it is tried.
 	e := newFileEnv(t)
-	e.ana = e.NewPerson(person.Compliance)
 	packs := &fakePacks{refusals: 12}
 	e.Packs = packs
 	pack := e.request(packOf(2025))
@@ -132,7 +127,6 @@ func TestFiles_AuditPackBesideAnotherFile(t *testing.T) {
 	t.Parallel()
 	// A file of seconds does not wait for a pack of hours; another pack does.
 	e := newFileEnv(t)
-	e.ana = e.NewPerson(person.Compliance)
 	packs := &fakePacks{}
 	e.Packs = packs
 	pack, next := e.request(packOf(2025)), e.request(packOf(2025))
@@ -165,7 +159,6 @@ func TestFiles_AuditPackCancelled(t *testing.T) {
 	t.Parallel()
 	// A pack that is cancelled while it is written stops, and leaves no file.
 	e := newFileEnv(t)
-	e.ana = e.NewPerson(person.Compliance)
 	packs := &fakePacks{}
 	e.Packs = packs
 	pack := e.request(packOf(2025))

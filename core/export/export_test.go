@@ -38,7 +38,8 @@ func TestExport_Transitions(t *testing.T) {
 		"fail":   func(e export.Export) (export.Export, error) { return e.Fail("broken", noon) },
 		"cancel": func(e export.Export) (export.Export, error) { return e.Cancel(ana, noon) },
 	}
-	to := map[string]export.State{"begin": export.Running, "postpone": export.Waiting, "complete": export.Completed, "fail": export.Failed, "cancel": export.Cancelled}
+	to := map[string]export.State{"begin": export.Running, "postpone": export.Waiting,
+		"complete": export.Completed, "fail": export.Failed, "cancel": export.Cancelled}
 	allowed := map[export.State]map[string]bool{
 		export.Waiting: {"begin": true, "cancel": true},
 		export.Running: {"begin": true, "postpone": true, "complete": true, "fail": true, "cancel": true},
