@@ -66,7 +66,7 @@ func TestPeriod_SoftCloseAdjustAndClose(t *testing.T) {
 	})
 	out := mustRunCommand(t, env, "ledger", "periods", "--platform", h.platformID)
 	if lines := strings.Split(out, "\n"); len(lines) != 4 || !strings.Contains(lines[2], last.Format("2006-01")+"  CLOSED") ||
-		!strings.Contains(lines[2], "Zoë M. (Token:") {
+		!strings.Contains(lines[2], "Zoë M. (service First token, Token:") {
 		t.Errorf("on the command line:\n%s", out)
 	}
 }
