@@ -156,7 +156,7 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 announce:
-	@echo "make test takes about half an hour on two cores, the first time with its tools to build. It is not interactive."
+	@echo "make test takes about twenty minutes on two cores, the first time with its tools to build. It is not interactive."
 	@echo "It downloads Go modules and npm packages, and installs these Debian packages if they are missing:"
 	@.ci/need --list $(PROGRAMS)
 
