@@ -132,9 +132,11 @@ func TestPost_InvalidResponse(t *testing.T) {
 		"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n":                    "unexpected status 202",
 		"HTTP/1.1 099 No\r\nContent-Length: 0\r\n\r\n":                          "POST /quotes was refused: 99",
 		"HTTP/1.1 600 No\r\nContent-Length: 0\r\n\r\n":                          "POST /quotes was refused: 600",
-		"HTTP/1.1 20 No\r\nContent-Length: 0\r\n\r\n":                           "malformed HTTP status code",
+		"HTTP/1.1 20 No\r\nContent-Length: 0\r\n\r\n":                           "a response has no status",
 		"HTTP/1.1 201 Created\r\nContent-Length: 9\r\n\r\n{}":                   "unexpected EOF",
-		"HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0": "unexpected EOF",
+		"HTTP/1.1 201 Created\r\nContent-Le":                                    "EOF",
+		"HTTP/1.1 201 Created\r\nContent-Length: x\r\n\r\n":                     "invalid syntax",
+		"HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0": "no Content-Length",
 	} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			conn, _, _ := http.NewResponseController(w).Hijack()

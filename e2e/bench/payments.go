@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -174,12 +175,12 @@ func newClient(address, id, secret string) *apiclient.Client {
 // half the processor time of net/http's client, because it starts no goroutines.
 type connection struct {
 	net.Conn
-	responses       *bufio.Reader
+	responses       messages
 	header          string // of every request
 	caller          caller // of the next requests
 	idempotencyKeys bool
 	walletSignature string // of the next request; empty for none
-	request, body   bytes.Buffer
+	request, body   []byte
 }
 
 // caller is who makes requests.
@@ -195,7 +196,7 @@ func connect(ctx context.Context, c *apiclient.Client, idempotencyKeys bool) *co
 	host := must(url.Parse(c.BaseURL)).Host
 	conn := must((&net.Dialer{Timeout: 5 * time.Second}).DialContext(ctx, "tcp", host))
 	context.AfterFunc(ctx, func() { _ = conn.Close() })
-	return &connection{Conn: conn, responses: bufio.NewReader(conn), caller: callerOf(c), idempotencyKeys: idempotencyKeys,
+	return &connection{Conn: conn, responses: messages{Reader: bufio.NewReader(conn)}, caller: callerOf(c), idempotencyKeys: idempotencyKeys,
 		header: " HTTP/1.1\r\nHost: " + host + "\r\nContent-Type: application/json\r\nAuthorization: "}
 }
 
@@ -209,23 +210,22 @@ func (c *connection) post(path string, want int, format string, values ...any) [
 
 // send makes a request, and returns the status and the body of its response, which is valid until the next call.
 func (c *connection) send(path, format string, values ...any) (status int, response []byte) {
-	body := fmt.Appendf(nil, format, values...)
-	c.request.Reset()
-	c.request.WriteString("POST " + basePath + c.caller.prefix + path + c.header + c.caller.authorization + "\r\n")
+	c.body = fmt.Appendf(c.body[:0], format, values...)
+	c.request = append(c.request[:0], "POST "+basePath...)
+	for _, text := range []string{c.caller.prefix, path, c.header, c.caller.authorization, "\r\n"} {
+		c.request = append(c.request, text...)
+	}
 	if c.idempotencyKeys {
-		c.request.WriteString("Idempotency-Key: " + uuid.NewString() + "\r\n")
+		c.request = append(c.request, "Idempotency-Key: "+uuid.NewString()+"\r\n"...)
 	}
 	if c.walletSignature != "" {
-		c.request.WriteString("Service-Wallet-Signature: " + c.walletSignature + "\r\n")
+		c.request = append(c.request, "Service-Wallet-Signature: "+c.walletSignature+"\r\n"...)
 	}
-	fmt.Fprintf(&c.request, "Content-Length: %d\r\n\r\n%s", len(body), body)
-	must(c.Write(c.request.Bytes()))
-	received, err := http.ReadResponse(c.responses, nil)
-	check(err)
-	defer received.Body.Close()
-	c.body.Reset()
-	must(c.body.ReadFrom(received.Body))
-	return received.StatusCode, c.body.Bytes()
+	c.request = strconv.AppendInt(append(c.request, "Content-Length: "...), int64(len(c.body)), 10)
+	c.request = append(append(c.request, "\r\n\r\n"...), c.body...)
+	must(c.Write(c.request))
+	c.responses.read()
+	return c.responses.status(), c.responses.body
 }
 
 func (c *connection) checkStatus(path string, status, want int, response []byte) {
