@@ -4221,7 +4221,7 @@ CREATE INDEX transactions_by_destination_external ON transactions USING btree (p
 CREATE INDEX transactions_by_destination_internal ON transactions USING btree (platform_id, destination_internal, id) WHERE (destination_internal IS NOT NULL);
 CREATE INDEX transactions_by_destination_uma ON transactions USING btree (platform_id, destination_uma, id) WHERE (destination_uma <> ''::text);
 CREATE INDEX transactions_by_platform ON transactions USING btree (platform_id, id) WHERE (customer_id IS NULL);
-CREATE INDEX transactions_by_received ON transactions USING btree (platform_id, received_minor, received_currency, id);
+CREATE INDEX transactions_by_received_amount ON transactions USING btree (platform_id, received_minor, received_currency, id) WHERE (received_minor IS NOT NULL);
 CREATE INDEX transactions_by_reference ON transactions USING btree (platform_id, reference, id) WHERE (reference <> ''::text);
 CREATE INDEX transactions_by_sent ON transactions USING btree (platform_id, sent_minor, sent_currency, id) WHERE (direction = 'OUTGOING'::text);
 CREATE INDEX transactions_by_source_external ON transactions USING btree (platform_id, source_external, id) WHERE (source_external IS NOT NULL);

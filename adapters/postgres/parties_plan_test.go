@@ -8,8 +8,8 @@ import (
 
 func TestParties_LookedUpByWholeKeyWhileTablesAreSmall(t *testing.T) {
 	t.Parallel()
-	// A plan that is made while there are few customers, and kept when there are many, looks each
-	// customer and account up by platform and id. An import adds many faster than statistics change.
+	// A plan that is made while there are few customers and payments, and kept when there are many, looks each
+	// customer, account and transaction up by platform and id. An import adds many faster than statistics change.
 	plans := newPlanEnv(t)
 	plans.run(
 		`INSERT INTO platforms (id, name, environment, regulated, uma_domain, uma_subdomain, webhook_endpoint, currencies, created_at, updated_at)
@@ -35,6 +35,9 @@ func TestParties_LookedUpByWholeKeyWhileTablesAreSmall(t *testing.T) {
 		lines := plans.explain(name, c.statement, c.arguments)
 		scans := 0
 		for i, line := range lines {
+			if strings.Contains(line, " on transactions ") && !strings.Contains(line, "transactions_pkey") {
+				t.Errorf("%s: %s\n%s", name, line, lines[i+1])
+			}
 			if !accountOrCustomer.MatchString(line) {
 				continue
 			}

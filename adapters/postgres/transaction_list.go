@@ -103,7 +103,7 @@ func newTransactionList(p ident.Platform, f ports.TransactionFilter) (list, bool
 			indexed = append(indexed, []condition{{text: "t.customer_id = o.id"}})
 		}
 	}
-	if isOneAmount(f.Amounts) { // by transactions_by_received and transactions_by_sent
+	if isOneAmount(f.Amounts) { // by transactions_by_received_amount and transactions_by_sent
 		amount := []any{f.Amounts.Min, string(f.Amounts.Currency)}
 		indexed = append(indexed, []condition{{"t.received_minor = ? AND t.received_currency = ?", amount},
 			condition{"t.sent_minor = ? AND t.sent_currency = ?", amount}.and("t.direction = 'OUTGOING'").
