@@ -29,7 +29,7 @@ type Example struct {
 
 // Examples sets the recorded examples: one file <id>.json per operation or webhook, with
 // a list of examples in the order of the reference page. They are parsed when the
-// description is checked or rendered, and not kept in memory.
+// description is rendered, which a test does, and not kept in memory.
 func (a *API) Examples(recorded fs.FS) { a.document.exampleFiles = recorded }
 
 // readExamples parses the recorded examples, by the id of the operation or webhook, and

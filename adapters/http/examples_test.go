@@ -113,10 +113,10 @@ func TestExamples_GeneratedFromSchemaWhenNotRecorded(t *testing.T) {
 	}
 }
 
-func TestExamples_StaleExampleFailsBuild(t *testing.T) {
+func TestExamples_StaleExampleFailsDescription(t *testing.T) {
 	t.Parallel()
 	// An example of an unknown operation, or one that contradicts the description, fails
-	// Build with the file name.
+	// Description with the file name.
 	for name, c := range map[string]struct{ file, text, says string }{
 		"gone operation": {"mailParcel.json", `[]`, "no such operation"},
 		"no list":        {"sendParcel.json", `{}`, "cannot unmarshal"},
@@ -128,10 +128,10 @@ func TestExamples_StaleExampleFailsBuild(t *testing.T) {
 		"same title": {"sendParcel.json", strings.ReplaceAll(sendParcelExamples, "A light one", "To Bo's"),
 			`two examples have the name "to-bo-s"`},
 	} {
-		f := newUnbuiltFixture(t)
+		f := newFixture(t)
 		f.Examples(exampleFiles(map[string]string{c.file: c.text}))
 
-		err := f.Build()
+		_, err := f.Description()
 
 		if err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), c.file) {
 			t.Errorf("%s: %v", name, err)

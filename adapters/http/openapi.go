@@ -243,10 +243,6 @@ func (d *document) publish() error {
 	if err := d.buildLogRule(); err != nil {
 		return err
 	}
-	if _, err := d.readExamples(); err != nil {
-		return err
-	}
-	d.removeExamples()
 	rendered := sync.OnceValues(d.render)
 	mount := func(path string, file func(renderedDocument) *staticFile) {
 		d.api.Mount(http.MethodGet, BasePath+path, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
