@@ -25,10 +25,11 @@ export CGO_ENABLED ?= 0
 # lint has all checks of vet, which tests would repeat on every package and its dependencies: two minutes of CPU.
 TESTFLAGS := -vet=off -timeout 60m
 
-# Packages without goroutines, in themselves and in their tests; the simulation, which lets one goroutine run at a time; and the
-# commands, each of which is a process of its own. The race detector makes them five to twenty times slower; it sees their code in
-# the tests of the packages that use them, and what the commands use in its own.
-WITHOUT_RACE := ./core/... ./ledger/... ./adapters/documentfiles ./app/internal/simulation ./app/causeway/...
+# Packages without goroutines, in themselves and in their tests; the operations, whose tests send one request after the other, or to two
+# processes; the simulation, which lets one goroutine run at a time; and the commands, each of which is a process of its own. The race
+# detector makes them five to twenty times slower; it sees their code in the tests of the packages that use them, and what the operations
+# and the commands use in its own.
+WITHOUT_RACE := ./core/... ./ledger/... ./adapters/documentfiles ./adapters/http/api ./app/internal/simulation ./app/causeway/...
 
 .DEFAULT_GOAL := help
 
