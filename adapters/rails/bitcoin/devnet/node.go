@@ -45,6 +45,7 @@ var buildNode = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(folder, "btcd")
 	build := exec.Command("go", "build", "-modfile=adapters/rails/bitcoin/testdata/btcd.mod", "-o", path, "github.com/btcsuite/btcd")
 	build.Dir = root
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // one build for the tests with the race detector and those without
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build btcd: %w: %s", err, out)
 	}
