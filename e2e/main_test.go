@@ -16,7 +16,7 @@ var binary string
 func TestMain(m *testing.M) { os.Exit(runTests(m)) }
 
 func runTests(m *testing.M) int {
-	path, remove, err := kit.Build()
+	path, remove, err := kit.Prepare()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -24,7 +24,7 @@ func runTests(m *testing.M) int {
 	defer remove()
 	defer devnet.RemoveNode()
 	defer evmnet.StopNodes()
-	binary, kit.GCPercent = path, 400
+	binary = path
 	status := m.Run()
 	if err := closeSharedService(); err != nil {
 		fmt.Fprintln(os.Stderr, err)

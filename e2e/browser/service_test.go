@@ -29,14 +29,14 @@ var program string
 func TestMain(m *testing.M) { os.Exit(runTests(m)) }
 
 func runTests(m *testing.M) int {
-	path, remove, err := kit.Build()
+	path, remove, err := kit.Prepare()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	defer remove()
 	defer func() { closeBrowser() }()
-	program, kit.GCPercent = path, 400
+	program = path
 	return m.Run()
 }
 

@@ -65,7 +65,7 @@ func TestMain(m *testing.M) {
 }
 
 func runTests(m *testing.M) (int, error) {
-	path, remove, err := kit.Build()
+	path, remove, err := kit.Prepare()
 	if err != nil {
 		return 0, err
 	}

@@ -40,17 +40,8 @@ const (
 // PostgresFolder creates a folder for the data of servers, which belongs to the user that runs them,
 // in memory if there is enough of it. The caller removes it.
 func PostgresFolder() (string, error) {
-	const enough = 2 << 30
-	base := ""
-	var fs syscall.Statfs_t
-	if err := syscall.Statfs("/dev/shm", &fs); err == nil && fs.Bavail*uint64(fs.Bsize) > enough {
-		base = "/dev/shm"
-	}
-	dir, err := os.MkdirTemp(base, "causeway-faults-")
+	dir, err := makeFolder(memoryFolder())
 	if err != nil {
-		return "", err
-	}
-	if err := os.Chmod(dir, 0o755); err != nil {
 		return dir, err
 	}
 	return dir, giveToPostgres(dir)

@@ -35,9 +35,9 @@ type Command struct {
 
 func (c Command) String() string { return filepath.Base(c.Program) + " " + strings.Join(c.Args, " ") }
 
-// GCPercent is GOGC of the programs. Tests that measure no memory set it before they start one: the service collects garbage often
-// while it starts, to keep its memory small, which takes a third of the time of its start.
-var GCPercent int
+// gcPercent is GOGC of the programs, if it is not 0: the service collects garbage often while it starts, to keep its memory small, which
+// takes a third of the time of its start.
+var gcPercent int
 
 // CleanEnv returns the environment without the settings of the service, of Postgres and of
 // the Go runtime, so that every run is the same.
@@ -52,8 +52,8 @@ func CleanEnv() []string {
 		}
 		return strings.HasPrefix(name, "CAUSEWAY_") || strings.HasPrefix(name, "PG")
 	})
-	if GCPercent != 0 {
-		env = append(env, "GOGC="+strconv.Itoa(GCPercent))
+	if gcPercent != 0 {
+		env = append(env, "GOGC="+strconv.Itoa(gcPercent))
 	}
 	return env
 }
