@@ -59,12 +59,22 @@ func newPrivateFolder(t *testing.T) string {
 	return filepath.Join(closed, "data")
 }
 
+// newStartedFolder is newPrivateFolder with the data of an earlier start, for tests of what is done after the first.
+func newStartedFolder(t *testing.T) string {
+	t.Helper()
+	folder := newPrivateFolder(t)
+	if err := started.Copy(waitContext(t), folder); err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
 func TestDev_CommandsUseKeysOfFolder(t *testing.T) {
 	t.Parallel()
 	// Commands for operators find the database and the master key of the data folder, beside the
 	// service and without it: the data key and then the master key are replaced, and the service
 	// reads what was stored before.
-	folder := newPrivateFolder(t)
+	folder := newStartedFolder(t)
 	server := startDev(t, folder)
 	p := readCredentials(t, folder, server)
 	customer := p.createCustomer()
@@ -174,7 +184,7 @@ func TestDev_PortInUse(t *testing.T) {
 func TestDev_ShowsRefusedRequests(t *testing.T) {
 	t.Parallel()
 	// A developer sees in the terminal which requests were refused, and why.
-	folder := newPrivateFolder(t)
+	folder := newStartedFolder(t)
 	server := startDev(t, folder, "--no-demo")
 	readCredentials(t, folder, server).post("/quotes", object{}).wantStatus(400)
 	if line := server.awaitLine("code=INVALID_INPUT"); !strings.Contains(line, "/quotes") || !strings.Contains(line, "status=400") {
@@ -186,7 +196,7 @@ func TestDemo_RepeatsAgainstRunningServer(t *testing.T) {
 	t.Parallel()
 	// The demo can be run any number of times against a running server, and restores the
 	// platform's endpoint.
-	folder := newPrivateFolder(t)
+	folder := newStartedFolder(t)
 	p := readCredentials(t, folder, startDev(t, folder, "--no-demo"))
 	hooks := p.startReceiver()
 	for range 2 {

@@ -166,7 +166,7 @@ func TestMail_ProductionWithoutMailServer(t *testing.T) {
 func TestDev_ShowsMails(t *testing.T) {
 	t.Parallel()
 	// The terminal of dev shows each mail, which is a file in the data folder.
-	folder := newPrivateFolder(t)
+	folder := newStartedFolder(t)
 	dev := startDev(t, folder, "--no-demo")
 	p := readCredentials(t, folder, dev)
 	p.patch("/config", object{"embeddedWalletConfig": object{"appName": "Acme Wallet"}}).wantStatus(200)

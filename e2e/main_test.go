@@ -13,6 +13,9 @@ import (
 // binary is the program under test, built once for all tests.
 var binary string
 
+// started is the data folder of newStartedFolder.
+var started kit.StartedFolder
+
 func TestMain(m *testing.M) { os.Exit(runTests(m)) }
 
 func runTests(m *testing.M) int {
@@ -24,7 +27,8 @@ func runTests(m *testing.M) int {
 	defer remove()
 	defer devnet.RemoveNode()
 	defer evmnet.StopNodes()
-	binary = path
+	defer started.Remove()
+	binary, started.Program = path, path
 	status := m.Run()
 	if err := closeSharedService(); err != nil {
 		fmt.Fprintln(os.Stderr, err)

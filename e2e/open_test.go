@@ -50,7 +50,7 @@ func TestOpen_SignsADeveloperIn(t *testing.T) {
 	t.Parallel()
 	// With the data folder of causeway dev the link signs the browser in and leads to the page; a browser that is signed in is led there
 	// at once. A link leads nowhere else.
-	folder := newPrivateFolder(t)
+	folder := newStartedFolder(t)
 	server := startDev(t, folder, "--no-demo")
 	p := readCredentials(t, folder, server)
 	customer := p.createCustomer()

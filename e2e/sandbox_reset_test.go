@@ -124,7 +124,7 @@ func TestSandboxReset_OfDevSurvivesInterruption(t *testing.T) {
 	t.Parallel()
 	// In a data folder the platform needs no name, also when the file of the credentials was not written after the last reset. The
 	// service finds its platform when it starts again, with the same token.
-	folder := newPrivateFolder(t)
+	folder := newStartedFolder(t)
 	server := startDev(t, folder, "--no-demo")
 	p := readCredentials(t, folder, server)
 	p.createCustomer()

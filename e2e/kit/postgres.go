@@ -84,7 +84,7 @@ func CopyPostgres(ctx context.Context, from *Postgres, dir string, settings ...s
 	if err != nil {
 		return nil, err
 	}
-	if _, err := MustSucceed(ctx, Command{Program: "cp", Args: []string{"-a", from.dir + "/.", dir}}); err != nil {
+	if err := copyFolder(ctx, from.dir, dir); err != nil {
 		return nil, err
 	}
 	return p, p.Start(ctx)

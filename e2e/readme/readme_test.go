@@ -22,6 +22,7 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -72,6 +73,23 @@ var wantOutput = map[string]map[string]int{
 		`USD +1 +30\.00 +0\.00 +0\.00 +0\.00 +30\.00`: 1, `All \d+ rules passed\.`: 1},
 	"reconciliation.md":   {`break MISSING_IN_LEDGER +1`: 1, `"id":"Reconciliation:`: 1},
 	"wallet-ownership.md": {`"messageToSign":"Sandbox asks you`: 1, `"status":"ACTIVE"`: 1},
+}
+
+// started is the data folder that each document has a copy of.
+var started kit.StartedFolder
+
+func TestMain(m *testing.M) { os.Exit(runTests(m)) }
+
+func runTests(m *testing.M) int {
+	program, remove, err := kit.Prepare()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer remove()
+	defer started.Remove()
+	started.Program = program
+	return m.Run()
 }
 
 func TestDocuments_CommandsWork(t *testing.T) {
@@ -146,16 +164,14 @@ func runScript(t *testing.T, blocks []string) []string {
 func startServer(ctx context.Context, t *testing.T) (string, kit.Credentials) {
 	t.Helper()
 	dir := t.TempDir()
-	program, remove, err := kit.Build()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(remove)
 	if err := os.Mkdir(filepath.Join(dir, "bin"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	binary := filepath.Join(dir, "bin", "causeway")
-	if err := os.Symlink(program, binary); err != nil {
+	if err := os.Symlink(started.Program, binary); err != nil {
+		t.Fatal(err)
+	}
+	if err := started.Copy(ctx, filepath.Join(dir, ".causeway")); err != nil {
 		t.Fatal(err)
 	}
 	server, err := kit.Start(kit.Command{Program: binary, Dir: dir,
