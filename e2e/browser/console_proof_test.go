@@ -3,7 +3,6 @@ package browser
 import (
 	"strings"
 	"testing"
-	"time"
 )
 
 func TestConsole_PostingProvedInTheBrowser(t *testing.T) {
@@ -16,16 +15,8 @@ func TestConsole_PostingProvedInTheBrowser(t *testing.T) {
 	c := s.newColleague("root@acme.example", "Root Admin", "ADMINISTRATOR", view{width: 1100, height: 900, script: true})
 	c.visit(p.consolePath() + "/entries?path=fx/position&currency=USD")
 	posting := c.evaluate(`document.querySelector("a[href*='/postings/']").getAttribute("href")`)
-	for deadline := time.Now().Add(time.Minute); ; {
-		c.visit(posting)
-		if c.evaluate(`String(document.querySelectorAll("[data-proof]").length)`) == "1" {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("the posting is not sealed: %s", c.text())
-		}
-		time.Sleep(time.Second)
-	}
+	p.awaitCheckpoint()
+	c.visit(posting)
 	c.want("Your browser has checked: this posting is in the signed log.")
 	c.checkEverywhere("posting with a proof")
 	if got := c.evaluate(`String(document.querySelectorAll(".checks li").length)`); got != "4" {
@@ -54,6 +45,15 @@ func TestConsole_PostingProvedInTheBrowser(t *testing.T) {
 	c.want("causeway ledger verify")
 }
 
+// awaitCheckpoint waits until the newest checkpoint covers all postings.
+func (p *platform) awaitCheckpoint() {
+	p.t.Helper()
+	eventually(p.t, "a checkpoint of all postings", func() bool {
+		log := p.call("GET", "/ledger/log", nil)
+		return log.text("checkpoint.size") == log.text("postings")
+	})
+}
+
 // checkpointsInTheBrowser has the browser check that a checkpoint is signed and continues the one before, and say so if it does not.
 // The list and the page work without script too, and lead to a posting with its proof in the checkpoint.
 func checkpointsInTheBrowser(t *testing.T, c *colleague, p *platform) {
@@ -61,16 +61,8 @@ func checkpointsInTheBrowser(t *testing.T, c *colleague, p *platform) {
 	c.visit(p.consolePath() + "/checkpoints")
 	c.checkEverywhere("checkpoints")
 	p.send("POST", "/sandbox/send", map[string]any{"reference": "UNKNOWN", "currencyCode": "USD", "currencyAmount": 1250}) // one more posting
-	for deadline := time.Now().Add(time.Minute); ; {
-		c.visit(p.consolePath() + "/checkpoints")
-		if c.evaluate(`String(document.querySelectorAll("td a[href*='/checkpoints/']").length)`) != "1" {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("one checkpoint only: %s", c.text())
-		}
-		time.Sleep(time.Second)
-	}
+	p.awaitCheckpoint()
+	c.visit(p.consolePath() + "/checkpoints")
 	c.press(`td a[href*="/checkpoints/"]`)
 	const holds = "Your browser has checked: this checkpoint is signed and continues the one before."
 	c.want(holds)
