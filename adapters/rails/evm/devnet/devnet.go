@@ -182,6 +182,9 @@ func startNode(t testing.TB, folder string) *node {
 	return nil
 }
 
+// client opens a connection for each call: the node closes one that is not used for five seconds, perhaps as the next call begins.
+var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+
 func (d *Chain) Try(method string, result any, params ...any) error {
 	if params == nil {
 		params = []any{}
@@ -190,7 +193,7 @@ func (d *Chain) Try(method string, result any, params ...any) error {
 	if err != nil {
 		return err
 	}
-	response, err := http.Post(d.URL, "application/json", bytes.NewReader(body))
+	response, err := client.Post(d.URL, "application/json", bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
