@@ -3,6 +3,7 @@ package browser
 import (
 	"database/sql"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"maps"
@@ -26,9 +27,16 @@ const masterKey = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
 // program is the program under test, built once for all tests.
 var program string
 
+// maxTests is how many tests run at once. They rarely wait, unlike others: more would make each of them slower.
+const maxTests = 4
+
 func TestMain(m *testing.M) { os.Exit(runTests(m)) }
 
 func runTests(m *testing.M) int {
+	flag.Parse()
+	if parallel := flag.Lookup("test.parallel").Value; parallel.(flag.Getter).Get().(int) > maxTests {
+		_ = parallel.Set(strconv.Itoa(maxTests)) // fails on no number
+	}
 	path, remove, err := kit.Prepare()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
