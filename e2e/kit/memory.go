@@ -20,7 +20,7 @@ func Prepare() (path string, remove func(), err error) {
 			return "", nil, err
 		}
 	}
-	gcPercent = 400
+	gcPercent, measuresMemory = 400, false
 	path, removeProgram, err := Build()
 	if err != nil {
 		removeFolder()
