@@ -37,6 +37,7 @@ var copiedTables = map[string]string{
 	"sanctions_entries":      "are compared with the customers of all platforms",
 	"sanctions_lists":        "are compared with the customers of all platforms",
 	"processes":              "serve all platforms",
+	"sample_times":           "are those at which all platforms are counted",
 	"platforms":              "every table refers to them, also the copied prices",
 	"schema_migrations":      "is the version of the schema",
 	"sign_in_attempts":       "are of people",

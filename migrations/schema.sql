@@ -3775,6 +3775,28 @@ CREATE POLICY platform_isolation ON safeguarding_reports USING (((platform_id = 
 ALTER TABLE safeguarding_reports ENABLE ROW LEVEL SECURITY;
 GRANT SELECT,INSERT ON TABLE safeguarding_reports TO causeway_service;
 
+CREATE TABLE sample_times (
+    sampled_at timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY sample_times
+    ADD CONSTRAINT sample_times_pkey PRIMARY KEY (sampled_at);
+GRANT SELECT,INSERT,DELETE ON TABLE sample_times TO causeway_service;
+
+CREATE TABLE samples (
+    platform_id uuid NOT NULL,
+    sampled_at timestamp with time zone NOT NULL,
+    kind text NOT NULL,
+    name text NOT NULL,
+    counts bigint[] NOT NULL,
+    CONSTRAINT sample_kind_known CHECK ((kind = ANY (ARRAY['JOBS'::text, 'WEBHOOKS'::text, 'WEBHOOK_AGE'::text, 'RAIL_PAYMENTS'::text, 'RAIL_CALLS'::text])))
+);
+ALTER TABLE ONLY samples
+    ADD CONSTRAINT samples_pkey PRIMARY KEY (platform_id, sampled_at, kind, name);
+CREATE POLICY platform_isolation ON samples USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
+ALTER TABLE samples ENABLE ROW LEVEL SECURITY;
+GRANT SELECT,INSERT,DELETE ON TABLE samples TO causeway_service;
+GRANT UPDATE(counts) ON TABLE samples TO causeway_service;
+
 CREATE TABLE sanctions_entries (
     list_id uuid NOT NULL,
     ref text NOT NULL,

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -32,13 +33,19 @@ func (db *DB) Processes(ctx context.Context) ([]ports.Process, error) {
 	})
 }
 
-// WebhookBacklog implements processes.Store. It uses the primary keys.
+// webhookBacklog are the webhooks of the platform %[1]s that were not tried yet, and that were not accepted yet: how many of each, at most
+// %[2]s, and since when the oldest waits. It uses the primary keys.
+const webhookBacklog = `(SELECT count(*) FROM (SELECT FROM webhook_queue WHERE platform_id = %[1]s LIMIT %[2]s) q),
+		(SELECT e.created_at FROM (SELECT event_id FROM webhook_queue WHERE platform_id = %[1]s ORDER BY seq LIMIT 1) q
+			JOIN webhook_events e ON e.platform_id = %[1]s AND e.id = q.event_id),
+		(SELECT count(*) FROM (SELECT FROM webhook_backlog WHERE platform_id = %[1]s LIMIT %[2]s) b),
+		(SELECT min(due_since) FROM (SELECT due_since FROM webhook_backlog WHERE platform_id = %[1]s ORDER BY seq LIMIT %[2]s) b)`
+
+var selectWebhookBacklog = `SELECT ` + fmt.Sprintf(webhookBacklog, "$1", "$2")
+
+// WebhookBacklog implements processes.Store.
 func (db *DB) WebhookBacklog(ctx context.Context, p ident.Platform) (b ports.WebhookBacklog, err error) {
-	err = db.queryRows(ctx, `SELECT (SELECT count(*) FROM (SELECT FROM webhook_queue WHERE platform_id = $1 LIMIT $2) q),
-		(SELECT e.created_at FROM (SELECT event_id FROM webhook_queue WHERE platform_id = $1 ORDER BY seq LIMIT 1) q
-			JOIN webhook_events e ON e.platform_id = $1 AND e.id = q.event_id),
-		(SELECT count(*) FROM (SELECT FROM webhook_backlog WHERE platform_id = $1 LIMIT $2) b),
-		(SELECT min(due_since) FROM (SELECT due_since FROM webhook_backlog WHERE platform_id = $1 ORDER BY seq LIMIT $2) b)`,
+	err = db.queryRows(ctx, selectWebhookBacklog,
 		[]any{p, int64(ports.MaxTotal + 1)}, func(rows pgx.Rows) error {
 			return rows.Scan(&b.Waiting, &b.WaitingSince, &b.Failing, &b.FailingSince)
 		})

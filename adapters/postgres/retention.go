@@ -49,6 +49,7 @@ type RetentionCutoffs struct {
 	StrongAuthentication time.Time
 	PartnerEvents        time.Time // that partners have reported, by their receipt
 	ReceiptPayers        time.Time // of money that is no customer's, by its receipt
+	Samples              time.Time // of queues and calls to rails, by their time
 	// WithoutPlatform are rows that belong to no platform, such as those of connectors of rails.
 	WithoutPlatform []storage.OldRows
 }
@@ -97,6 +98,7 @@ func (c RetentionCutoffs) tables() []retainedTable {
 		{"invitations", c.Invitations, "", fmt.Sprintf(deleteInvitations, "ends_at < $2", "ends_at")},
 		{"invitations", c.EndlessInvitations, "", fmt.Sprintf(deleteInvitations, "ends_at IS NULL AND created_at < $2", "created_at")},
 		{"receipt_payers", c.ReceiptPayers, uuid.Nil.String(), deleteReceiptPayers},
+		{"samples", c.Samples, "", deleteSamples},
 		{"identity_messages", c.IdentityMessages, "", deleteIdentityMessages},
 	}
 }

@@ -39,6 +39,7 @@ func (a *app) maintenanceTasks() []maintenanceTask {
 			run: of(a.treasury.AnnounceOverdrafts, platform.Sandbox)},
 		{name: "collect receivables", interval: time.Minute, run: a.receivables.CollectDue},
 		{name: "post recurring adjustments", interval: time.Minute, run: a.periods.PostRecurring},
+		{name: "sample queues", interval: processes.SampleInterval, run: a.processes.TakeSample},
 		{name: "count dead jobs", interval: 15 * time.Second, run: a.countDeadJobs},
 		{name: "count waiting mails", interval: 15 * time.Second, run: a.countWaitingMails},
 	}

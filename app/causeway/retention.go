@@ -11,6 +11,7 @@ import (
 	"causeway/adapters/rails/bankfile"
 	"causeway/adapters/rails/bitcoin"
 	"causeway/adapters/rails/lightning"
+	"causeway/app/processes"
 	"causeway/core/agent"
 	"causeway/core/customer"
 	"causeway/core/person"
@@ -67,6 +68,8 @@ const (
 	railDataRetention = 400 * 24 * time.Hour
 	// bankOrderRetention is longer than any bank returns a payment for: 13 months after a direct debit.
 	bankOrderRetention = 2 * 365 * 24 * time.Hour
+	// sampleRetention is a day longer than State shows samples.
+	sampleRetention = processes.SamplesShown + 24*time.Hour
 	// payerRetention is that of the accounts from which money of nobody was received: the five years for which the law on
 	// money laundering asks for records of payments, see customer.YearsKept.
 	payerRetention = (365*customer.YearsKept + 2) * 24 * time.Hour
@@ -107,10 +110,10 @@ func (f retentionFlags) cutoffs(now time.Time) postgres.RetentionCutoffs {
 		DeviceCodes: now.Add(-deviceCodeRetention), AgentAttempts: now.Add(-agentRetention), Usage: now.Add(-agentRetention),
 		WalletSessions: now.Add(-walletSessionRetention), WalletCodes: now.Add(-walletCodeRetention), UsedChallenges: now,
 		MarketRates: now.Add(-maxRetention), RailData: now.Add(-railDataRetention), PartnerEvents: now.Add(-partnerEventRetention),
-		ReceiptPayers: now.Add(-payerRetention), RevokedCredentials: now.Add(-revokedCredentialRetention),
+		ReceiptPayers: now.Add(-payerRetention), RevokedCredentials: now.Add(-revokedCredentialRetention), Samples: now.Add(-sampleRetention),
 		UMAPeers: now.Add(-umaPeerRetention), StrongAuthentication: now.Add(-strongAuthenticationRetention),
 		WithoutPlatform: slices.Concat(bitcoin.OldRows(now.Add(-f.RailReplyRetention)), lightning.OldRows(now.Add(-f.RailReplyRetention)),
-			bankfile.OldRows(now.Add(-bankOrderRetention)),
+			bankfile.OldRows(now.Add(-bankOrderRetention)), postgres.OldSampleTimes(now.Add(-sampleRetention)),
 			postgres.OldSignIns(now, now.Add(-person.AttemptsRetention))),
 	}
 }

@@ -26,8 +26,9 @@ func TestRetention_DefaultsAndCutoffs(t *testing.T) {
 		WalletCodes: daysAgo(30), UsedChallenges: now, RevokedCredentials: daysAgo(365), StrongAuthentication: daysAgo(500),
 		Mails: daysAgo(30), DeviceCodes: daysAgo(30),
 		AgentAttempts: daysAgo(400), Usage: daysAgo(400), MarketRates: daysAgo(3650), RailData: daysAgo(400), PartnerEvents: daysAgo(90),
-		ReceiptPayers: daysAgo(1827), RequestLog: daysAgo(7), UMAPeers: daysAgo(90),
+		ReceiptPayers: daysAgo(1827), Samples: daysAgo(8), RequestLog: daysAgo(7), UMAPeers: daysAgo(90),
 		WithoutPlatform: slices.Concat(bitcoin.OldRows(daysAgo(400)), lightning.OldRows(daysAgo(400)), bankfile.OldRows(daysAgo(730)),
+			postgres.OldSampleTimes(daysAgo(8)),
 			postgres.OldSignIns(now, now.Add(-24*time.Hour)))}
 	changed := postgres.RetentionCutoffs{Lookups: daysAgo(1), Responses: daysAgo(8), WebhookEvents: daysAgo(9), UnpaidQuotes: daysAgo(31),
 		RailReplies: daysAgo(32), KYCLinks: daysAgo(30), Imports: daysAgo(90), Uploads: now.Add(-time.Hour), Invitations: daysAgo(365),
@@ -35,8 +36,9 @@ func TestRetention_DefaultsAndCutoffs(t *testing.T) {
 		WalletCodes: daysAgo(30), UsedChallenges: now, RevokedCredentials: daysAgo(365), StrongAuthentication: daysAgo(500),
 		Mails: daysAgo(30), DeviceCodes: daysAgo(30),
 		AgentAttempts: daysAgo(400), Usage: daysAgo(400), MarketRates: daysAgo(3650), RailData: daysAgo(400), PartnerEvents: daysAgo(90),
-		ReceiptPayers: daysAgo(1827), RequestLog: daysAgo(2), UMAPeers: daysAgo(90),
+		ReceiptPayers: daysAgo(1827), Samples: daysAgo(8), RequestLog: daysAgo(2), UMAPeers: daysAgo(90),
 		WithoutPlatform: slices.Concat(bitcoin.OldRows(daysAgo(32)), lightning.OldRows(daysAgo(32)), bankfile.OldRows(daysAgo(730)),
+			postgres.OldSampleTimes(daysAgo(8)),
 			postgres.OldSignIns(now, now.Add(-24*time.Hour)))}
 	for _, test := range []struct {
 		arguments []string

@@ -1,8 +1,9 @@
-// Package processes shows how the service runs: its processes, and what waits to be sent to a platform.
+// Package processes shows how the service runs: its processes, what waits on a platform, and what has waited over time.
 package processes
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"causeway/core/ident"
@@ -26,6 +27,12 @@ type Store interface {
 	WebhookBacklog(ctx context.Context, p ident.Platform) (ports.WebhookBacklog, error)
 	// HourFigures returns the figures of hours that begin at these times.
 	HourFigures(ctx context.Context, p ident.Platform, hours []time.Time) ([]ports.HourFigures, error)
+	// TakeSamples counts the queues of all platforms, unless they were in the same minute.
+	TakeSamples(ctx context.Context, now time.Time) error
+	// AddRailCalls adds calls to those of other processes. They are in the order in which rows are locked.
+	AddRailCalls(ctx context.Context, calls []ports.Sample) error
+	// Samples returns the minutes since a time in which queues were counted, and what was not zero of a platform, oldest first.
+	Samples(ctx context.Context, p ident.Platform, from time.Time) ([]time.Time, []ports.Sample, error)
 }
 
 // Service holds the use cases of one process.
@@ -33,13 +40,14 @@ type Service struct {
 	Store
 	clock   ports.Clock
 	process ports.Process
+	calls   railCalls
 }
 
 // New returns a Service for a process that starts now.
 func New(store Store, clock ports.Clock, ids ports.IDs, host, version string, ownershipLimits []string) *Service {
 	now := clock.Now()
-	return &Service{store, clock, ports.Process{ID: ids.New(now), Host: host, Version: version, OwnershipLimits: ownershipLimits,
-		StartedAt: now}}
+	return &Service{Store: store, clock: clock, process: ports.Process{ID: ids.New(now), Host: host, Version: version,
+		OwnershipLimits: ownershipLimits, StartedAt: now}}
 }
 
 // LastHours returns the figures of the last hours of a platform, the present one included, oldest first.
@@ -54,11 +62,11 @@ func (s *Service) LastHours(ctx context.Context, p ident.Platform, n int) ([]por
 // Renew records that the process runs.
 func (s *Service) Renew(ctx context.Context) error { return s.save(ctx, s.process) }
 
-// Stop records that the process ends.
+// Stop records that the process ends, and its last calls.
 func (s *Service) Stop(ctx context.Context) error {
 	p := s.process
 	p.StoppedAt = s.clock.Now()
-	return s.save(ctx, p)
+	return errors.Join(s.save(ctx, p), s.storeCalls(ctx))
 }
 
 func (s *Service) save(ctx context.Context, p ports.Process) error {

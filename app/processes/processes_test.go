@@ -2,6 +2,7 @@ package processes_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -90,4 +91,56 @@ func mustProcesses(t *testing.T, s *processes.Service, ctx context.Context) []po
 		t.Fatal(err)
 	}
 	return all
+}
+
+func TestTakeSample_OnceInAMinute(t *testing.T) {
+	t.Parallel()
+	// Of two processes, one counts the queues in a minute. Both add their calls, also those that one could not store at first, and the last
+	// when it stops. Another platform has none of it.
+	env := apptest.New(t)
+	ctx, own := ports.ForAllPlatforms(t.Context()), env.Platform.ID
+	one := processes.New(env.Store, env.Clock, env.IDs, "host-1", "1", nil)
+	two := processes.New(env.Store, env.Clock, env.IDs, "host-2", "1", nil)
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(env.Exec("INSERT INTO webhook_queue SELECT '" + own.UUID().String() +
+		"', n, gen_random_uuid(), gen_random_uuid() FROM generate_series(1, 3) n"))
+	must(one.TakeSample(ctx))
+	must(env.Exec("DELETE FROM webhook_queue"))
+	one.CountCall(own, "bank", []ports.Outcome{{Verdict: ports.Done}, {Verdict: ports.Unknown}}, 20*time.Millisecond)
+	one.CountCall(own, "bank", []ports.Outcome{{Verdict: ports.Waiting}}, 5*time.Millisecond)
+	two.CountCall(own, "bank", []ports.Outcome{{Verdict: ports.Refused}, {Verdict: ports.CancelledByUser}}, 30*time.Millisecond)
+	cancelled, cancel := context.WithCancel(ctx)
+	cancel()
+	if err := one.TakeSample(cancelled); err == nil {
+		t.Error("calls are stored without a database")
+	}
+	must(one.TakeSample(ctx))
+	must(one.TakeSample(ctx))
+	must(two.Stop(ctx))
+
+	found, err := one.LastSamples(ports.ForPlatform(t.Context(), own), own, time.Hour, 2)
+	must(err)
+	last := map[ports.SampleKind]processes.Point{}
+	for _, s := range found {
+		last[s.Kind] = s.Points[1]
+	}
+	if len(found) != 4 || last[ports.WebhookSamples].Minutes != 1 || !slices.Equal(last[ports.WebhookSamples].Counts, []int64{3, 0}) ||
+		!slices.Equal(last[ports.RailCallSamples].Counts, []int64{2, 2, 1, 105, 30}) || found[3].Name != "bank" {
+		t.Errorf("samples: %+v", found)
+	}
+	if p := found[0].Points[0]; p.Minutes != 0 || p.Counts != nil {
+		t.Errorf("the hour before: %+v", p)
+	}
+	env.Clock.Advance(time.Minute)
+	must(two.TakeSample(ctx))
+	found, err = one.LastSamples(ports.ForPlatform(t.Context(), own), own, time.Hour, 2)
+	must(err)
+	if p := found[1].Points[1]; p.Minutes != 2 || p.Counts[0] != 3 {
+		t.Errorf("after another minute: %+v", p)
+	}
 }
