@@ -270,6 +270,7 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 		JobRetry: a.retryPolicy(), JobMetrics: a.jobMetrics})
 	host, _ := os.Hostname() // an empty name is shown as it is
 	a.processes = processes.New(a.db, systemClock{}, idGenerator, host, version, a.OwnershipLimits)
+	a.connections.Called = a.processes.CountCall
 	a.search = search.New(a.db, systemClock{}, idGenerator)
 	a.imports = customers.NewImports(a.customers)
 	a.db.OnDatabaseChange(a.imports.ForgetPrepared)

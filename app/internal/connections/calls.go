@@ -2,6 +2,9 @@ package connections
 
 import (
 	"context"
+	"fmt"
+	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -33,4 +36,49 @@ func AddCalls(ctx context.Context, tx Tx, payments []rail.Payment, now time.Time
 		jobs = append(jobs, ports.Job{ID: ids.New(now), Platform: platform, Step: transaction.StepCallAgain, Due: now, Subjects: subjects})
 	}
 	return tx.AddJobs(ctx, jobs)
+}
+
+// callOne calls the adapter of a connection about items of platforms.
+func (c *Connections) callOne(name string, platforms []ident.Platform, call func(ports.Rail) []ports.Outcome) []ports.Outcome {
+	same := func(o ports.Outcome) []ports.Outcome { return slices.Repeat([]ports.Outcome{o}, len(platforms)) }
+	l, exists := c.named(name)
+	switch {
+	case !exists:
+		return same(ports.Outcome{Verdict: ports.Waiting, Text: "this process does not know the connection " + name,
+			RetryAt: c.Clock.Now().Add(notOpenDelay)})
+	case l.Adapter == nil:
+		return same(ports.Outcome{Verdict: ports.Waiting, Text: fmt.Sprintf("the connection %s cannot be opened", name),
+			RetryAt: c.Clock.Now().Add(notOpenDelay)})
+	}
+	began := c.Clock.Now()
+	outcomes := c.callRecovered(name, len(platforms), func() []ports.Outcome { return call(l.bounded) })
+	if outcomes == nil {
+		outcomes = same(ports.Outcome{Verdict: ports.Unknown})
+	}
+	if c.Called != nil {
+		took, of := c.Clock.Now().Sub(began), map[ident.Platform][]ports.Outcome{}
+		for i, p := range platforms {
+			of[p] = append(of[p], outcomes[i])
+		}
+		for p, its := range of {
+			c.Called(p, name, its, took)
+		}
+	}
+	return outcomes
+}
+
+// callRecovered returns the outcomes of an adapter; nil if it panics, or does not return one for each item.
+func (c *Connections) callRecovered(name string, items int, call func() []ports.Outcome) (outcomes []ports.Outcome) {
+	log := c.Log.WithField("connection", name)
+	defer func() {
+		if p := recover(); p != nil {
+			log.WithField("stack", string(debug.Stack())).Errorf("the adapter panicked: %v; will retry", p)
+			outcomes = nil
+		}
+	}()
+	if outcomes = call(); len(outcomes) != items {
+		log.Errorf("the adapter returned %d outcomes for %d items; will retry", len(outcomes), items)
+		return nil
+	}
+	return outcomes
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"causeway/core/corridor"
+	"causeway/core/ident"
 	"causeway/core/rail"
 	"causeway/core/settlement"
 	"causeway/ports"
@@ -42,6 +43,8 @@ type Config struct {
 	Clock      ports.Clock
 	IDs        ports.IDs
 	Log        *logrus.Entry
+	// Called is called after each call of an adapter about payments, for each of their platforms; nil for nothing.
+	Called func(p ident.Platform, connection string, outcomes []ports.Outcome, took time.Duration)
 }
 
 // Connections are the connections of one process.

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
 
 	"causeway/core/corridor"
+	"causeway/core/ident"
 	"causeway/core/rail"
 	"causeway/core/transaction"
 	"causeway/ports"
@@ -58,11 +58,11 @@ func callAll[T any](ctx context.Context, r *Rail, items []T, starts bool, paymen
 	var calls sync.WaitGroup
 	for name, indexes := range byConnection {
 		calls.Go(func() {
-			batch := make([]T, len(indexes))
+			batch, platforms := make([]T, len(indexes)), make([]ident.Platform, len(indexes))
 			for n, i := range indexes {
-				batch[n] = items[i]
+				batch[n], platforms[n] = items[i], asked[i].Platform
 			}
-			for n, o := range r.callOne(name, len(batch), func(adapter ports.Rail) []ports.Outcome { return call(adapter, ctx, batch) }) {
+			for n, o := range r.callOne(name, platforms, func(adapter ports.Rail) []ports.Outcome { return call(adapter, ctx, batch) }) {
 				o.Connection = name
 				outcomes[indexes[n]] = o
 			}
@@ -132,38 +132,6 @@ func (c *Connections) notCalled(p rail.Payment) ports.Outcome {
 // waits for days.
 func waitDelay(p rail.Payment, now time.Time) time.Duration {
 	return min(max(now.Sub(p.RecordedAt), minWaitDelay), maxWaitDelay)
-}
-
-// callOne calls the adapter of a connection. Its outcomes are Unknown if it panics, or does not return one for each item.
-func (c *Connections) callOne(name string, items int, call func(ports.Rail) []ports.Outcome) (outcomes []ports.Outcome) {
-	log := c.Log.WithField("connection", name)
-	same := func(o ports.Outcome) []ports.Outcome {
-		all := make([]ports.Outcome, items)
-		for i := range all {
-			all[i] = o
-		}
-		return all
-	}
-	defer func() {
-		if p := recover(); p != nil {
-			log.WithField("stack", string(debug.Stack())).Errorf("the adapter panicked: %v; will retry", p)
-			outcomes = same(ports.Outcome{Verdict: ports.Unknown})
-		}
-	}()
-	l, exists := c.named(name)
-	switch {
-	case !exists:
-		return same(ports.Outcome{Verdict: ports.Waiting, Text: "this process does not know the connection " + name,
-			RetryAt: c.Clock.Now().Add(notOpenDelay)})
-	case l.Adapter == nil:
-		return same(ports.Outcome{Verdict: ports.Waiting, Text: fmt.Sprintf("the connection %s cannot be opened", name),
-			RetryAt: c.Clock.Now().Add(notOpenDelay)})
-	}
-	if outcomes = call(l.bounded); len(outcomes) != items {
-		log.Errorf("the adapter returned %d outcomes for %d items; will retry", len(outcomes), items)
-		return same(ports.Outcome{Verdict: ports.Unknown})
-	}
-	return outcomes
 }
 
 // dispatch returns the recorded payments. If they start, it records those that are new in one unit of work.
