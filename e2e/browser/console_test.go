@@ -362,15 +362,27 @@ func TestConsole_OperatorSearchesAndWatches(t *testing.T) {
 	p, failed, _ := s.newWorkload()
 	base := p.consolePath()
 	c := s.newColleague("ops@acme.example", "Olga Ops", "ADMINISTRATOR", view{width: 1100, height: 900, script: true})
-	for path, text := range map[string]string{base + "/state": "Payments an hour", base + "/test-values": "sandbox-valid-signature",
-		"/console/processes": "running", base + "/payments/" + failed.id[len("Transaction:"):] + "/redeliver": "with the same ids"} {
+	database := s.openDatabase()
+	eventually(t, "the first count of what waits", func() bool {
+		var counted int
+		err := database.QueryRowContext(t.Context(), `SELECT count(*) FROM sample_times`).Scan(&counted)
+		return err == nil && counted > 0
+	})
+	if _, err := database.ExecContext(t.Context(), `INSERT INTO samples SELECT id, sampled_at, kind, s.name, counts FROM platforms, sample_times, (VALUES
+		('JOBS', '', ARRAY[30, 5, 2]), ('RAIL_PAYMENTS', 'bank', ARRAY[4, 3, 1]), ('RAIL_CALLS', 'bank', ARRAY[9, 1, 2, 2400, 900])) AS s(kind, name, counts)
+		ON CONFLICT (platform_id, sampled_at, kind, name) DO UPDATE SET counts = excluded.counts`); err != nil {
+		t.Fatal(err)
+	}
+	for path, text := range map[string]string{base + "/state": "Payments that wait at bank", base + "/state?last=7d": "Not counted",
+		base + "/test-values": "sandbox-valid-signature",
+		"/console/processes":  "running", base + "/payments/" + failed.id[len("Transaction:"):] + "/redeliver": "with the same ids"} {
 		c.visit(path)
 		c.want(text)
 		c.checkEverywhere(path)
 	}
 	eventually(t, "the keys of the search", func() bool {
 		var waiting int
-		err := s.openDatabase().QueryRowContext(t.Context(), `SELECT count(*) FROM search_queue`).Scan(&waiting)
+		err := database.QueryRowContext(t.Context(), `SELECT count(*) FROM search_queue`).Scan(&waiting)
 		return err == nil && waiting == 0
 	})
 	c.visit(base + "/search?q=balam+QUETZALLI") // which opens the only one

@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"causeway/app/payments"
@@ -15,20 +16,20 @@ type chart struct {
 	IsHours       bool
 	// Name is what it counts, Heading stands above it, and Label describes it.
 	Name, Heading, Label string
-	Groups               [groupsOfChart]chartGroup
+	Groups               []chartGroup
 	Bars                 []bar
 	Days                 []chartDay
-	// HasTimes: the table has how long it took, and Note says of which.
-	HasTimes bool
-	Note     string
+	// More are columns of the table after those of the groups. Note says what is counted.
+	More []string
+	Note string
+	// Gap is shown in the legend for days of which nothing was counted; empty if there are none.
+	Gap string
 }
 
 // chartGroup is a part of each bar, from its foot, whose class is its colour.
 type chartGroup struct{ Class, Name string }
 
-const groupsOfChart = 3
-
-// bar is a rectangle of a day for a group.
+// bar is a rectangle of a day for a group; or, of the class "gap", for all if nothing was counted.
 type bar struct {
 	Class               string
 	X, Y, Width, Height int
@@ -38,17 +39,17 @@ type bar struct {
 type chartDay struct {
 	Day, Short string
 	X          int
-	Counts     [groupsOfChart]string
-	Time       string
+	Counts     []string
+	More       []string
 }
 
 var (
-	paymentGroups = [groupsOfChart]chartGroup{{"done", "Completed"}, {"open", "Pending or processing"}, {"lost", "Failed or expired"}}
-	requestGroups = [groupsOfChart]chartGroup{{"done", "Answered"}, {"open", "Refused (4xx)"}, {"lost", "Failed (5xx)"}}
-	attemptGroups = [groupsOfChart]chartGroup{{"done", "Accepted"}, {"open", "Refused"}, {"lost", "No answer"}}
+	paymentGroups = []chartGroup{{"done", "Completed"}, {"open", "Pending or processing"}, {"lost", "Failed or expired"}}
+	requestGroups = []chartGroup{{"done", "Answered"}, {"open", "Refused (4xx)"}, {"lost", "Failed (5xx)"}}
+	attemptGroups = []chartGroup{{"done", "Accepted"}, {"open", "Refused"}, {"lost", "No answer"}}
 
 	// groupedStatuses are the statuses of payments in each of their groups.
-	groupedStatuses = [groupsOfChart][]transaction.Status{{transaction.Completed},
+	groupedStatuses = [][]transaction.Status{{transaction.Completed},
 		{transaction.Pending, transaction.PendingAuthorization, transaction.Processing}, {transaction.Failed, transaction.Expired}}
 )
 
@@ -66,8 +67,9 @@ func newChart(days []payments.TimeCount, isHours bool, in *time.Location) chart 
 		what, long, brief = "hours", moment, hourIn(in)
 	}
 	c := chart{IsHours: isHours, Name: "payments", Heading: "Payments an hour", Groups: paymentGroups}
-	counted, sum := make([][groupsOfChart]int64, len(days)), int64(0)
+	counted, sum := make([][]int64, len(days)), int64(0)
 	for i, d := range days {
+		counted[i] = make([]int64, len(groupedStatuses))
 		for g, statuses := range groupedStatuses {
 			for _, s := range statuses {
 				counted[i][g] += d.Counts[s]
@@ -78,45 +80,48 @@ func newChart(days []payments.TimeCount, isHours bool, in *time.Location) chart 
 	}
 	c.Label = fmt.Sprintf("Payments of each of the last %d %s, %s in all; the table below has the numbers", len(days), what,
 		countText(sum))
-	return c.draw(counted)
+	return c.draw(counted, countText)
 }
 
 // newFigures draws figures of hours, which are made among the latest of each.
-func newFigures(name string, groups [groupsOfChart]chartGroup, hours []ports.HourFigures, of func(ports.HourFigures) ports.Figures,
+func newFigures(name string, groups []chartGroup, hours []ports.HourFigures, of func(ports.HourFigures) ports.Figures,
 	in *time.Location) chart {
-	c := chart{IsHours: true, Name: name, Heading: capital(name) + " an hour", Groups: groups, HasTimes: true}
-	counted := make([][groupsOfChart]int64, len(hours))
+	c := chart{IsHours: true, Name: name, Heading: capital(name) + " an hour", Groups: groups, More: []string{"95 % within"}}
+	counted := make([][]int64, len(hours))
 	for i, h := range hours {
-		f := of(h)
-		counted[i] = [groupsOfChart]int64{f.Done, f.Refused, f.Failed}
-		day := chartDay{Day: moment(h.From), Short: hourIn(in)(h.From)}
-		if counted[i] != [groupsOfChart]int64{} {
-			day.Time = f.P95.Round(time.Millisecond).String()
+		f, within := of(h), ""
+		counted[i] = []int64{f.Done, f.Refused, f.Failed}
+		if f != (ports.Figures{}) {
+			within = f.P95.Round(time.Millisecond).String()
 		}
-		c.Days = append(c.Days, day)
+		c.Days = append(c.Days, chartDay{Day: moment(h.From), Short: hourIn(in)(h.From), More: []string{within}})
 	}
 	c.Label = fmt.Sprintf("%s of each of the last %d hours; the table below has the numbers", capital(name), len(hours))
 	c.Note = fmt.Sprintf("Of a busy hour, only the latest %d are counted.", ports.MaxSampled)
-	return c.draw(counted)
+	return c.draw(counted, countText)
 }
 
 func hourIn(in *time.Location) func(time.Time) string {
 	return func(t time.Time) string { return t.In(in).Format("15:04") }
 }
 
-// draw adds the bars, and the counts of each day.
-func (c chart) draw(counted [][groupsOfChart]int64) chart {
+// draw adds the bars, and the texts of the counts of each day, which are nil if nothing was counted.
+func (c chart) draw(counted [][]int64, text func(int64) string) chart {
 	c.Width, c.Height = dayWidth*len(counted), chartHeight+chartFoot
 	highest := int64(1)
 	for _, counts := range counted {
-		highest = max(highest, counts[0]+counts[1]+counts[2])
+		highest = max(highest, sumOf(counts))
 	}
 	for i, counts := range counted {
 		day := &c.Days[i]
 		day.X = i*dayWidth + dayWidth/2
+		day.Counts = slices.Repeat([]string{"not counted"}, len(c.Groups))
 		y := chartHeight
+		if counts == nil {
+			c.Bars = append(c.Bars, bar{"gap", i * dayWidth, 0, dayWidth, chartHeight})
+		}
 		for g, n := range counts {
-			day.Counts[g] = countText(n)
+			day.Counts[g] = text(n)
 			height := int(n * chartHeight / highest)
 			if n > 0 {
 				height = max(height, 1)
@@ -128,6 +133,13 @@ func (c chart) draw(counted [][groupsOfChart]int64) chart {
 		}
 	}
 	return c
+}
+
+func sumOf(counts []int64) (sum int64) {
+	for _, n := range counts {
+		sum += n
+	}
+	return sum
 }
 
 // countText returns a count, which stops at ports.MaxTotal for each status.

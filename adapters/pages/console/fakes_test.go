@@ -550,6 +550,8 @@ type fakeJobs struct {
 	*calls
 	all    []ports.ListedJob
 	filter ports.JobFilter
+	// neverSampled: nobody has counted queues.
+	neverSampled bool
 }
 
 func (f *fakeJobs) List(ctx context.Context, filter ports.JobFilter) ([]ports.ListedJob, error) {

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -71,7 +72,7 @@ func TestChart_Draws(t *testing.T) {
 			t.Errorf("%+v is outside of the chart", b)
 		}
 	}
-	if c.Days[0].Counts != [...]string{"10000 or more", "0", "1"} || c.Days[1].Counts != [...]string{"0", "4", "0"} {
+	if !slices.Equal(c.Days[0].Counts, []string{"10000 or more", "0", "1"}) || !slices.Equal(c.Days[1].Counts, []string{"0", "4", "0"}) {
 		t.Errorf("numbers %+v", c.Days)
 	}
 	if got := successRate(days[:1]); got != "99.9 %" {

@@ -16,14 +16,28 @@ type Operations interface {
 	Processes(ctx context.Context) ([]ports.Process, error)
 	WebhookBacklog(ctx context.Context, p ident.Platform) (ports.WebhookBacklog, error)
 	LastHours(ctx context.Context, p ident.Platform, n int) ([]ports.HourFigures, error)
+	LastSamples(ctx context.Context, p ident.Platform, each time.Duration, n int) ([]processes.Series, error)
 }
 
-// chartHours is the number of hours of the charts of a platform.
-const chartHours = 24
+const (
+	// chartHours is the number of hours of the charts of a platform.
+	chartHours = 24
+	// weekStep is how long a bar is of a chart of the last seven days.
+	weekStep = 6 * time.Hour
+)
 
-// showState shows what a platform does now: its payments by the hour, and what waits.
+// showState shows what a platform does now: its payments by the hour, and what waits; or what has waited in the last seven days.
 func (c *Console) showState(r *request) error {
 	v := view{page: c.page(r, "State", "state")}
+	if r.URL.Query().Get("last") == "7d" {
+		v.Title, v.Actions = "State of the last 7 days", []fact{actionLink("The last 24 hours", v.Base+"/state")}
+		err := c.addSamples(r, &v, weekStep, int(processes.SamplesShown/weekStep))
+		if err != nil {
+			return err
+		}
+		return c.show(r, v)
+	}
+	v.Actions = []fact{actionLink("The last 7 days", v.Base+"/state?last=7d")}
 	c.refresh(r, &v.page)
 	hours, err := c.Payments.CountTransactionsByHour(r.Context(), r.platform.ID, chartHours)
 	if err != nil {
@@ -37,6 +51,9 @@ func (c *Console) showState(r *request) error {
 	v.Charts = []chart{newChart(hours, true, in),
 		newFigures("requests", requestGroups, figures, func(h ports.HourFigures) ports.Figures { return h.Requests }, in),
 		newFigures("attempts to send webhooks", attemptGroups, figures, func(h ports.HourFigures) ports.Figures { return h.Attempts }, in)}
+	if err := c.addSamples(r, &v, time.Hour, chartHours); err != nil {
+		return err
+	}
 	backlog, err := c.Operations.WebhookBacklog(r.Context(), r.platform.ID)
 	if err != nil {
 		return err
