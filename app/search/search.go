@@ -153,7 +153,7 @@ func (s *Service) findPayments(ctx context.Context, p ident.Platform, q search.Q
 		if !is {
 			continue
 		}
-		f.Paging = ports.Paging{Limit: MaxFound}
+		f.Paging = ports.Paging{Limit: MaxFound, WithoutTotal: true}
 		page, err := s.store.Transactions(ctx, p, f)
 		if err != nil {
 			return err
@@ -192,7 +192,7 @@ func (s *Service) findCustomers(ctx context.Context, p ident.Platform, q search.
 	if q.UMA != "" {
 		by, f = ByUMA, ports.CustomerFilter{UMAAddress: q.UMA}
 	}
-	f.Paging, f.IncludeDeleted = ports.Paging{Limit: MaxFound}, true
+	f.Paging, f.IncludeDeleted = ports.Paging{Limit: MaxFound, WithoutTotal: true}, true
 	page, err := s.store.Customers(ctx, p, f)
 	if err == nil {
 		found.add(Customers{by, page.Items, page.More})
