@@ -139,6 +139,21 @@ func checkCounts(t *testing.T, db *DB) {
 				t.Errorf("since %d: %d are %s, %v; the list has %d, a minimum: %t", n, got, status, err, page.Total, page.TotalIsMinimum)
 			}
 		}
+		for _, of := range []ports.TransactionFilter{{Created: period.Interval{From: since, To: since.Add(exactFrom)}},
+			{Created: period.Interval{To: since}}, {Created: period.Interval{To: since}, Type: transaction.Incoming}} {
+			until, err := db.CountTransactionsByStatus(ctx, p, of)
+			if err != nil || until.AreMinimum {
+				t.Errorf("%+v: a minimum: %t, %v", of, until.AreMinimum, err)
+			}
+			for _, status := range transaction.Statuses {
+				of.Paging, of.Statuses = ports.Paging{Limit: 1}, []transaction.Status{status}
+				page, err := db.Transactions(ctx, p, of)
+				if got := until.Counts[status]; err != nil || min(got, ports.MaxTotal) != page.Total ||
+					(got > ports.MaxTotal) != page.TotalIsMinimum {
+					t.Errorf("%+v: %d are %s, the list has %d, %v", of, got, status, page.Total, err)
+				}
+			}
+		}
 		all, err := db.CountTransactionsByStatus(ctx, p, ports.TransactionFilter{Created: period.Interval{From: since}})
 		for _, status := range transaction.Statuses {
 			of := status

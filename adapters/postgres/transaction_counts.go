@@ -10,25 +10,32 @@ import (
 
 	"causeway/adapters/postgres/storage"
 	"causeway/core/ident"
+	"causeway/core/period"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
 
-// countTransactions counts by the primary key of transaction_statuses, from the newest on. Only transactions whose id is near the
-// time, or was derived from an earlier one, are read; those that were created late are found by transactions_created_late.
+// countTransactions counts by the primary key of transaction_statuses: first the ids that were certainly created in the interval ($8, $9),
+// those from $5 to $6, then the transactions themselves whose ids are near its ends, from $4 and up to $7. Those that were created late
+// are found by transactions_created_late.
 const countTransactions = `
-	SELECT s.status, least(sum(c.n), $7)::bigint
+	WITH late AS MATERIALIZED (
+		SELECT t.id, t.status, t.direction, t.created_at FROM transactions t
+		WHERE t.platform_id = $1 AND t.created_at - uuid_v7_time(t.id) > interval '2 hours' AND t.created_at >= $8)
+	SELECT s.status, least(sum(c.n), $10)::bigint
 	FROM unnest($2::text[]) AS s(status), unnest($3::text[]) AS d(direction), LATERAL (
 		SELECT count(*) FROM (
 			(SELECT FROM transaction_statuses x
-			WHERE x.platform_id = $1 AND x.status = s.status AND x.direction = d.direction AND x.id >= $4 AND (x.id >= $5
-				OR (SELECT t.created_at FROM transactions t WHERE t.platform_id = x.platform_id AND t.id = x.id) >= $6)
-			ORDER BY x.id DESC LIMIT $7)
+			WHERE x.platform_id = $1 AND x.status = s.status AND x.direction = d.direction AND x.id >= $5 AND x.id < $6
+				AND x.id NOT IN (SELECT id FROM late WHERE created_at >= $9)
+			LIMIT $10)
 			UNION ALL
-			(SELECT FROM transactions late
-			WHERE late.platform_id = $1 AND late.created_at - uuid_v7_time(late.id) > interval '2 hours' AND late.created_at >= $6
-				AND late.id < $4 AND late.status = s.status AND late.direction = d.direction
-			LIMIT $7)
+			(SELECT FROM (VALUES ($4::uuid, $5::uuid), ($6, $7)) AS near(first, after), transaction_statuses x
+			WHERE x.platform_id = $1 AND x.status = s.status AND x.direction = d.direction AND x.id >= near.first AND x.id < near.after
+				AND (SELECT t.created_at >= $8 AND t.created_at < $9 FROM transactions t WHERE t.platform_id = x.platform_id AND t.id = x.id))
+			UNION ALL
+			(SELECT FROM late WHERE id < $4 AND created_at < $9 AND status = s.status AND direction = d.direction)
+			LIMIT $10
 		) AS counted
 	) AS c(n)
 	GROUP BY s.status HAVING sum(c.n) > 0`
@@ -36,24 +43,27 @@ const countTransactions = `
 // CountTransactions implements payments.Store.
 func (db *DB) CountTransactions(ctx context.Context, p ident.Platform, since time.Time) (map[transaction.Status]int64, error) {
 	counts := map[transaction.Status]int64{}
-	err := db.countByStatus(ctx, counts, p, since, []string{string(transaction.Outgoing), string(transaction.Incoming)})
-	return counts, err
+	return counts, db.countByStatus(ctx, counts, p, period.Interval{From: since}, "")
 }
+
+// endOfTime is later than any time, and in an id.
+var endOfTime = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // maxCounted is the number of rows that are read to count by status those that match a filter. A page has nothing else to count.
 const maxCounted = 10_000
 
-// CountTransactionsByStatus implements payments.Store. Without a filter, or with a type only, it counts as CountTransactions; else
-// among the newest maxCounted that the index of the filter finds.
+// exactFrom is how long an interval must be to be counted as a whole: of a shorter one, too many transactions are near its ends, each of
+// which is looked at.
+const exactFrom = 12 * time.Hour
+
+// CountTransactionsByStatus implements payments.Store. Without a filter, or with a type or a long interval only, it counts as
+// CountTransactions; else among the newest maxCounted that the index of the filter finds.
 func (db *DB) CountTransactionsByStatus(ctx context.Context, p ident.Platform, f ports.TransactionFilter) (ports.StatusCounts, error) {
 	counts := ports.StatusCounts{Counts: map[transaction.Status]int64{}}
 	f.Statuses, f.Paging = nil, ports.Paging{}
-	if of := f.Type; reflect.DeepEqual(f, ports.TransactionFilter{Type: of}) {
-		directions := []string{string(of)}
-		if of == "" {
-			directions = []string{string(transaction.Outgoing), string(transaction.Incoming)}
-		}
-		return counts, db.countByStatus(ctx, counts.Counts, p, time.Unix(0, 0), directions)
+	if created := f.Created; (created.To.IsZero() || created.To.Sub(created.From) >= exactFrom) &&
+		reflect.DeepEqual(f, ports.TransactionFilter{Type: f.Type, Created: created}) {
+		return counts, db.countByStatus(ctx, counts.Counts, p, created, f.Type)
 	}
 	of := f.Type
 	f.Type = "" // so that no list by type is read
@@ -85,11 +95,22 @@ func (db *DB) CountTransactionsByStatus(ctx context.Context, p ident.Platform, f
 	return counts, err
 }
 
-// countByStatus adds how many transactions were created since a time.
-func (db *DB) countByStatus(ctx context.Context, counts map[transaction.Status]int64, p ident.Platform, since time.Time,
-	directions []string) error {
-	args := []any{p, transaction.Statuses, directions,
-		idAt(since.Add(-idMargin - maxDerivedDelay)), idAt(since.Add(idMargin)), since, int64(ports.MaxTotal + 1)}
+// countByStatus adds how many transactions of a type, or of both, were created in an interval.
+func (db *DB) countByStatus(ctx context.Context, counts map[transaction.Status]int64, p ident.Platform, created period.Interval,
+	of transaction.Type) error {
+	directions := []string{string(of)}
+	if of == "" {
+		directions = []string{string(transaction.Outgoing), string(transaction.Incoming)}
+	}
+	if created.From.IsZero() {
+		created.From = time.Unix(0, 0)
+	}
+	if created.To.IsZero() {
+		created.To = endOfTime
+	}
+	first, last := idAt(created.From.Add(idMargin)), idAt(created.To.Add(-idMargin-maxDerivedDelay))
+	args := []any{p, transaction.Statuses, directions, idAt(created.From.Add(-idMargin - maxDerivedDelay)), first, last,
+		idAt(created.To.Add(idMargin)), created.From, created.To, int64(ports.MaxTotal + 1)}
 	err := db.queryRows(ctx, countTransactions, args, func(rows pgx.Rows) error {
 		var status string
 		var n int64
