@@ -13,6 +13,7 @@ import (
 	"causeway/core/corridor"
 	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/quote"
 	"causeway/core/transaction"
 	"causeway/ports"
 )
@@ -227,13 +228,21 @@ func transactionsByReference(ctx context.Context, db *DB, query storage.Reader,
 // readTransaction uses the primary key.
 var readTransaction = `SELECT ` + transactionColumns + ` FROM ` + transactionTables + ` WHERE t.platform_id = $1 AND t.id = $2`
 
-// Transaction implements accounting.Store.
-func (db *DB) Transaction(ctx context.Context, p ident.Platform, id ident.Transaction) (found transaction.Transaction, err error) {
+// Transaction implements payments.Store.
+func (db *DB) Transaction(ctx context.Context, p ident.Platform, id ident.Transaction) (transaction.Transaction, error) {
+	_, t, err := db.TransactionWithQuote(ctx, p, id)
+	return t, err
+}
+
+// TransactionWithQuote implements accounting.Store.
+func (db *DB) TransactionWithQuote(ctx context.Context, p ident.Platform,
+	id ident.Transaction) (quote.Quote, transaction.Transaction, error) {
+	var found ports.QuoteState
 	missing := error(fault.New(fault.TransactionNotFound, "There is no transaction %s.", id))
-	err = db.read(ctx, readTransaction, []any{p, id}, func(rows pgx.Rows) (err error) {
-		found, err = scanTransaction(ctx, db, rows)
+	err := db.read(ctx, readTransaction, []any{p, id}, func(rows pgx.Rows) (err error) {
+		found, err = scanQuote(ctx, db, rows)
 		missing = nil
 		return err
 	})
-	return found, cmp.Or(err, missing)
+	return found.Quote, found.Transaction, cmp.Or(err, missing)
 }

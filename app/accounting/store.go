@@ -39,10 +39,8 @@ type Store interface {
 	InternalAccount(ctx context.Context, p ident.Platform, id ident.InternalAccount) (account.Internal, error)
 	// LimitRulesOf returns what the operator of the service allows a platform to send.
 	LimitRulesOf(ctx context.Context, p ident.Platform) (limit.Rules, error)
-	// Quote returns a quote with its transaction, or QUOTE_NOT_FOUND.
-	Quote(ctx context.Context, p ident.Platform, id ident.Quote) (quote.Quote, transaction.Transaction, error)
-	// Transaction returns a transaction, or TRANSACTION_NOT_FOUND.
-	Transaction(ctx context.Context, p ident.Platform, id ident.Transaction) (transaction.Transaction, error)
+	// TransactionWithQuote returns a transaction with its quote, which is zero if it has none, or TRANSACTION_NOT_FOUND.
+	TransactionWithQuote(ctx context.Context, p ident.Platform, id ident.Transaction) (quote.Quote, transaction.Transaction, error)
 	// PlatformOfTransaction returns the platform that has a transaction, or TRANSACTION_NOT_FOUND.
 	PlatformOfTransaction(ctx context.Context, id ident.Transaction) (ident.Platform, error)
 	// PeriodOverview returns everything about the months but their trial balances.

@@ -2,12 +2,15 @@ package accounting
 
 import (
 	"context"
+	"fmt"
+	"runtime/debug"
 	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"causeway/core/agent"
 	"causeway/core/event"
-	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/quote"
 	"causeway/core/receivable"
@@ -85,17 +88,52 @@ func (s *Service) PlatformOf(ctx context.Context, id ident.Transaction) (ident.P
 
 // Timeline returns the timeline of a transaction. Fault: TRANSACTION_NOT_FOUND.
 func (s *Service) Timeline(ctx context.Context, p ident.Platform, id ident.Transaction) (Timeline, error) {
-	t, err := s.Store.Transaction(ctx, p, id)
+	q, t, err := s.Store.TransactionWithQuote(ctx, p, id)
 	if err != nil {
 		return Timeline{}, err
 	}
 	timeline := Timeline{Transaction: t, Complete: true, Events: []TimelineEvent{{At: t.CreatedAt, Type: TimelineRequested}}}
-	for _, add := range []func(context.Context, *Timeline) error{s.addQuote, s.addAgentAttempts, s.addAuthorization, s.addAssignment,
-		s.addReceivable, s.addPostings, s.addRailReplies, s.addWebhookEvents} {
-		if err := add(ctx, &timeline); err != nil {
-			return Timeline{}, err
-		}
+	if !q.ID.IsZero() {
+		timeline.Events = append(timeline.Events, TimelineEvent{At: q.CreatedAt, Type: TimelineQuoted, Quote: &q})
 	}
+	var postings ports.PostingPage
+	var replies []ports.RailReply
+	var deliveries ports.DeliveryPage
+	// The postings take as many round trips as all the rest, which is read beside them.
+	reading, ctx := errgroup.WithContext(ctx)
+	read := func(fn func() error) {
+		reading.Go(func() (err error) {
+			defer func() {
+				if p := recover(); p != nil {
+					err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+				}
+			}()
+			return fn()
+		})
+	}
+	read(func() (err error) {
+		postings, err = s.Ledger.Postings(ctx, postingsOf(t))
+		return err
+	})
+	read(func() (err error) {
+		for _, add := range []func(context.Context, *Timeline) error{s.addAgentAttempts, s.addAuthorization, s.addAssignment, s.addReceivable} {
+			if err := add(ctx, &timeline); err != nil {
+				return err
+			}
+		}
+		if replies, err = s.Store.RailReplies(ctx, t.Platform, t.ID.UUID(), maxEventsPerType+1); err != nil {
+			return err
+		}
+		deliveries, err = s.WebhookLog.Deliveries(ctx, t.Platform, ports.DeliveryFilter{Limit: maxEventsPerType, Ascending: true,
+			Subject: t.ID.UUID()})
+		return err
+	})
+	if err := reading.Wait(); err != nil {
+		return Timeline{}, err
+	}
+	timeline.addPostings(postings)
+	timeline.addRailReplies(replies)
+	timeline.addWebhookEvents(deliveries)
 	slices.SortStableFunc(timeline.Events, func(a, b TimelineEvent) int {
 		if c := a.At.Compare(b.At); c != 0 {
 			return c
@@ -103,18 +141,6 @@ func (s *Service) Timeline(ctx context.Context, p ident.Platform, id ident.Trans
 		return slices.Index(TimelineEventTypes, a.Type) - slices.Index(TimelineEventTypes, b.Type)
 	})
 	return timeline, nil
-}
-
-func (s *Service) addQuote(ctx context.Context, timeline *Timeline) error {
-	if timeline.Transaction.Quote.IsZero() {
-		return nil
-	}
-	q, _, err := s.Store.Quote(ctx, timeline.Transaction.Platform, timeline.Transaction.Quote)
-	if fault.Is(err, fault.QuoteNotFound) {
-		return nil
-	}
-	timeline.Events = append(timeline.Events, TimelineEvent{At: q.CreatedAt, Type: TimelineQuoted, Quote: &q})
-	return err
 }
 
 // addAgentAttempts adds what the audit trail of the agent that created the transaction says about it.
@@ -180,27 +206,25 @@ func (s *Service) addReceivable(ctx context.Context, timeline *Timeline) error {
 	return nil
 }
 
-// addPostings adds the postings of the transaction, and those of surplus payments with its
+// postingsOf selects the postings of a transaction, and those of surplus payments with its
 // reference, which belong to no transaction.
-func (s *Service) addPostings(ctx context.Context, timeline *Timeline) error {
-	t := timeline.Transaction
+func postingsOf(t transaction.Transaction) ports.PostingFilter {
 	filter := ports.PostingFilter{Platform: t.Platform, Transaction: t.ID, Ascending: true, Limit: maxEventsPerType}
 	if t.Reference != "" {
 		filter.Transaction, filter.Memos, filter.OrOf = ident.Transaction{}, transaction.SurplusMemos(t.Reference), t.ID
 	}
 	filter.Interval.From = t.CreatedAt.AddDate(0, 0, -1) // clocks differ
-	page, err := s.Ledger.Postings(ctx, filter)
-	if err != nil {
-		return err
-	}
-	timeline.Complete = timeline.Complete && !page.More
+	return filter
+}
+
+func (t *Timeline) addPostings(page ports.PostingPage) {
+	t.Complete = t.Complete && !page.More
 	for _, posting := range page.Postings {
-		timeline.Events = append(timeline.Events, TimelineEvent{At: posting.Recorded, Type: TimelinePosted, Posting: &posting})
-		if reply, ok := impliedRailReply(t, posting); ok {
-			timeline.Events = append(timeline.Events, TimelineEvent{At: posting.Recorded, Type: TimelineRailReplied, RailReply: &reply})
+		t.Events = append(t.Events, TimelineEvent{At: posting.Recorded, Type: TimelinePosted, Posting: &posting})
+		if reply, ok := impliedRailReply(t.Transaction, posting); ok {
+			t.Events = append(t.Events, TimelineEvent{At: posting.Recorded, Type: TimelineRailReplied, RailReply: &reply})
 		}
 	}
-	return nil
 }
 
 // impliedRailReply returns the successful reply of a rail that a posting follows from. Such
@@ -224,39 +248,28 @@ func impliedRailReply(t transaction.Transaction, p ports.RecordedPosting) (ports
 	return reply, true
 }
 
-func (s *Service) addRailReplies(ctx context.Context, timeline *Timeline) error {
-	replies, err := s.Store.RailReplies(ctx, timeline.Transaction.Platform, timeline.Transaction.ID.UUID(), maxEventsPerType+1)
-	if err != nil {
-		return err
-	}
+func (t *Timeline) addRailReplies(replies []ports.RailReply) {
 	if len(replies) > maxEventsPerType {
-		timeline.Complete, replies = false, replies[:maxEventsPerType]
+		t.Complete, replies = false, replies[:maxEventsPerType]
 	}
 	for _, r := range replies {
 		if r.Verdict == ports.Done { // it takes the place of the one that its posting implies
-			timeline.Events = slices.DeleteFunc(timeline.Events, func(e TimelineEvent) bool {
+			t.Events = slices.DeleteFunc(t.Events, func(e TimelineEvent) bool {
 				return e.RailReply != nil && e.RailReply.Call == r.Call && e.RailReply.Verdict == ports.Done
 			})
 		}
-		timeline.Events = append(timeline.Events, TimelineEvent{At: r.At, Type: TimelineRailReplied, RailReply: &r})
+		t.Events = append(t.Events, TimelineEvent{At: r.At, Type: TimelineRailReplied, RailReply: &r})
 	}
-	return nil
 }
 
-func (s *Service) addWebhookEvents(ctx context.Context, timeline *Timeline) error {
-	page, err := s.WebhookLog.Deliveries(ctx, timeline.Transaction.Platform, ports.DeliveryFilter{Limit: maxEventsPerType, Ascending: true,
-		Subject: timeline.Transaction.ID.UUID()})
-	if err != nil {
-		return err
-	}
-	timeline.Complete = timeline.Complete && !page.More
+func (t *Timeline) addWebhookEvents(page ports.DeliveryPage) {
+	t.Complete = t.Complete && !page.More
 	for _, d := range page.Items {
-		timeline.Events = append(timeline.Events, TimelineEvent{At: timeline.recordedTime(d.Created), Type: TimelineWebhookEvent, Delivery: &d})
+		t.Events = append(t.Events, TimelineEvent{At: t.recordedTime(d.Created), Type: TimelineWebhookEvent, Delivery: &d})
 		for _, a := range d.Attempts {
-			timeline.Events = append(timeline.Events, TimelineEvent{At: a.AttemptedAt, Type: TimelineWebhookAttempt, Delivery: &d, Attempt: &a})
+			t.Events = append(t.Events, TimelineEvent{At: a.AttemptedAt, Type: TimelineWebhookAttempt, Delivery: &d, Attempt: &a})
 		}
 	}
-	return nil
 }
 
 // recordedTime returns when an event was recorded that was decided at a time. Postings that
