@@ -22,23 +22,23 @@ const countTransactions = `
 	WITH late AS MATERIALIZED (
 		SELECT t.id, t.status, t.direction, t.created_at FROM transactions t
 		WHERE t.platform_id = $1 AND t.created_at - uuid_v7_time(t.id) > interval '2 hours' AND t.created_at >= $8)
-	SELECT s.status, least(sum(c.n), $10)::bigint
-	FROM unnest($2::text[]) AS s(status), unnest($3::text[]) AS d(direction), LATERAL (
+	SELECT s.status, c.n
+	FROM unnest($2::text[]) AS s(status), LATERAL (
 		SELECT count(*) FROM (
 			(SELECT FROM transaction_statuses x
-			WHERE x.platform_id = $1 AND x.status = s.status AND x.direction = d.direction AND x.id >= $5 AND x.id < $6
+			WHERE x.platform_id = $1 AND x.status = s.status AND x.direction = ANY ($3) AND x.id >= $5 AND x.id < $6
 				AND x.id NOT IN (SELECT id FROM late WHERE created_at >= $9)
 			LIMIT $10)
 			UNION ALL
 			(SELECT FROM (VALUES ($4::uuid, $5::uuid), ($6, $7)) AS near(first, after), transaction_statuses x
-			WHERE x.platform_id = $1 AND x.status = s.status AND x.direction = d.direction AND x.id >= near.first AND x.id < near.after
+			WHERE x.platform_id = $1 AND x.status = s.status AND x.direction = ANY ($3) AND x.id >= near.first AND x.id < near.after
 				AND (SELECT t.created_at >= $8 AND t.created_at < $9 FROM transactions t WHERE t.platform_id = x.platform_id AND t.id = x.id))
 			UNION ALL
-			(SELECT FROM late WHERE id < $4 AND created_at < $9 AND status = s.status AND direction = d.direction)
+			(SELECT FROM late WHERE id < $4 AND created_at < $9 AND status = s.status AND direction = ANY ($3))
 			LIMIT $10
 		) AS counted
 	) AS c(n)
-	GROUP BY s.status HAVING sum(c.n) > 0`
+	WHERE c.n > 0`
 
 // CountTransactions implements payments.Store.
 func (db *DB) CountTransactions(ctx context.Context, p ident.Platform, since time.Time) (map[transaction.Status]int64, error) {
