@@ -35,10 +35,10 @@ func TestActivityPlan_ByIndexes(t *testing.T) {
 	const page = "(id > $2) AND (id < $3))"
 	wantIndexCondition(t, plans, "all_activities", allActivities, "((platform_id = $1) AND "+page)
 	wantIndexCondition(t, plans, "of_actor", activitiesByActor, "((platform_id = $1) AND (actor = a.name) AND "+page)
-	for _, actor := range []string{"person 7", "customer"} {
+	for _, actor := range []string{"person 7", "(customer)"} {
 		var plan string
 		if err := plans.conn.QueryRow(t.Context(), `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE of_actor ('00000000-0000-7000-8001-000000000000',
-			'00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff', 51, '`+actor+`')`, pgx.QueryExecModeSimpleProtocol).
+			'00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff', 51, ARRAY['`+actor+`'])`, pgx.QueryExecModeSimpleProtocol).
 			Scan(&plan); err != nil {
 			t.Fatal(err)
 		}
