@@ -187,7 +187,7 @@ func (c *Console) agentApprovalFacts(r *request, a agentApproval, show func(stri
 	if a.Status == agent.ActionPending {
 		return add(facts, "Who decides", "the platform: its program over the API, or here who has the role COMPLIANCE"), nil
 	}
-	facts = add(facts, "Decided", moment(a.DecidedAt)+" by "+platform.Author{Token: a.DecidedBy}.String())
+	facts = addActor(facts, "Decided", moment(a.DecidedAt)+" by ", platform.Author{Token: a.DecidedBy}.String())
 	facts = add(facts, "Reason", show(a.RejectionReason))
 	if a.Failure != nil {
 		facts = add(facts, "Failed", string(a.Failure.Code))

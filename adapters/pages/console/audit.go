@@ -55,7 +55,8 @@ func activityFilter(r *request) (f ports.ActivityFilter, fields []field, problem
 			problems = append(problems, "An object is found by its id, such as Transaction:0190…")
 		}
 	}
-	return f, []field{{Name: "actor", Label: "Person", Value: get("actor"), Hint: "A part of its name or e-mail address."},
+	return f, []field{
+		{Name: "actor", Label: "Person", Value: get("actor"), Hint: "A part of what is shown: a name, an e-mail address or a token."},
 		{Name: "object", Label: "Object", Value: get("object"), Hint: "Its id."},
 		r.zone().field("from", "From", get("from")), r.zone().field("to", "To", get("to"))}, problems
 }

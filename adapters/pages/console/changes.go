@@ -179,7 +179,7 @@ func (c *Console) showChanges(r *request) error {
 		Empty: "There is no such proposal. They are made where a platform lists the action in `fourEyes` of its ledger settings."}
 	for _, p := range shown {
 		t.Rows = append(t.Rows, []cell{timed(p.CreatedAt), plain(p.word), linked(p.Operation, changePath(p.changeKind, p.ID)), plain(p.of),
-			stated(p.Status), plain(p.By.String()), plain(p.DecidedBy.Actor)})
+			stated(p.Status), acted(p.By.String()), plain(p.DecidedBy.Actor)})
 	}
 	v.Sections = []section{{Table: t}}
 	v.Older = older(r, len(all) > pageSize, shown, func(p ofKind) string { return pathOfID(p.ID) })
@@ -208,12 +208,12 @@ func (p proposedChange) allFacts() []fact {
 	facts = add(facts, "Change", p.Operation)
 	facts = append(add(facts, "Of", p.of), p.facts...)
 	facts = add(facts, "Proposed", moment(p.CreatedAt))
-	facts = add(facts, "By", p.By.String())
+	facts = addActor(facts, "By", "", p.By.String())
 	facts = add(facts, "Why", p.reason)
 	if p.DecidedAt.IsZero() {
 		facts = add(facts, "Expires", moment(p.ExpiresAt))
 	} else {
-		facts = add(add(facts, "Decided", moment(p.DecidedAt)), "Decided by", p.DecidedBy.String())
+		facts = addActor(add(facts, "Decided", moment(p.DecidedAt)), "Decided by", "", p.DecidedBy.String())
 	}
 	facts = add(facts, "Reason of the decision", p.Note)
 	if p.LastError != nil {

@@ -126,7 +126,7 @@ func pausesTable(pauses []ports.RailPause) *table {
 		if p.LostCommits != 0 {
 			name = plain("every connection: the database has lost commits (causeway recover)")
 		}
-		t.Rows = append(t.Rows, []cell{timed(p.At), name, plain(p.By), plain(p.Note)})
+		t.Rows = append(t.Rows, []cell{timed(p.At), name, acted(p.By), plain(p.Note)})
 	}
 	return t
 }
@@ -154,7 +154,7 @@ func (c *Console) showConnection(r *request) error {
 	v.Facts = add(v.Facts, "Rails", words(shown.Rails))
 	v.Facts = add(v.Facts, "Currencies", words(shown.Currencies))
 	v.Facts = add(v.Facts, "Countries", strings.Join(shown.Countries, ", "))
-	v.Facts = add(v.Facts, "Version", fmt.Sprintf("%d, set at %s by %s", shown.Version, moment(shown.SetAt), shown.By))
+	v.Facts = addActor(v.Facts, "Version", fmt.Sprintf("%d, set at %s by ", shown.Version, moment(shown.SetAt)), shown.By)
 	if shown.Test != nil {
 		v.Facts = add(v.Facts, "Last test", joined([]string{moment(shown.Test.At), testText(*shown.Test)}))
 	}
@@ -233,12 +233,12 @@ func historyTable(history []rails.Change) *table {
 	for i := len(history) - 1; i >= 0; i-- { // newest first
 		switch h := history[i]; {
 		case h.Version != nil:
-			t.Rows = append(t.Rows, []cell{timed(h.Version.SetAt), plain(fmt.Sprintf("version %d", h.Version.Version)), plain(h.Version.By),
+			t.Rows = append(t.Rows, []cell{timed(h.Version.SetAt), plain(fmt.Sprintf("version %d", h.Version.Version)), acted(h.Version.By),
 				plain(h.Version.Note)})
 		case h.Pause != nil && h.Pause.Paused:
-			t.Rows = append(t.Rows, []cell{timed(h.Pause.At), plain("stopped"), plain(h.Pause.By), plain(h.Pause.Note)})
+			t.Rows = append(t.Rows, []cell{timed(h.Pause.At), plain("stopped"), acted(h.Pause.By), plain(h.Pause.Note)})
 		case h.Pause != nil:
-			t.Rows = append(t.Rows, []cell{timed(h.Pause.At), plain("resumed"), plain(h.Pause.By), plain(h.Pause.Note)})
+			t.Rows = append(t.Rows, []cell{timed(h.Pause.At), plain("resumed"), acted(h.Pause.By), plain(h.Pause.Note)})
 		case h.Test != nil:
 			t.Rows = append(t.Rows, []cell{timed(h.Test.At), plain("test of version " + itoa(h.Test.Version)), {}, plain(testText(*h.Test))})
 		}

@@ -93,7 +93,7 @@ func (c *Console) customerSections(r *request, data customerPage) ([]section, er
 		rows := table{Label: "Verifications", Columns: columns("Begun", "Verification", "State", "Decided", "By")}
 		for _, v := range verified.Items {
 			rows.Rows = append(rows.Rows, []cell{timed(v.CreatedAt), shortID(v.ID.String(), data.Base+"/reviews/"+pathOfID(v.ID)),
-				stated(v.Status), timed(v.LastDecision.At), plain(v.LastDecision.By)})
+				stated(v.Status), timed(v.LastDecision.At), acted(v.LastDecision.By)})
 		}
 		sections = append(sections, section{Heading: "Verifications", Text: "Each shows what was submitted beside its documents.", Table: &rows})
 	}
@@ -117,7 +117,7 @@ func (c *Console) customerSections(r *request, data customerPage) ([]section, er
 	}
 	notes := table{Label: "Notes", Columns: columns("Time", "By", "Note"), Empty: "Nobody has written a note."}
 	for _, n := range written {
-		notes.Rows = append(notes.Rows, []cell{timed(n.CreatedAt), plain(n.Author), plain(show(n.Content))})
+		notes.Rows = append(notes.Rows, []cell{timed(n.CreatedAt), acted(n.Author), plain(show(n.Content))})
 	}
 	return append(sections, section{Heading: "Notes", Table: &notes}), nil
 }

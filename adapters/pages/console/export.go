@@ -69,7 +69,7 @@ func (c *Console) showExports(r *request) error {
 		if !mayHave {
 			e.Problem = "" // what the verification found
 		}
-		row := []cell{timed(e.CreatedAt), plain(e.Actor), plain(contentsOf(e)), stated(e.State), plain(progressOf(e)), amountCell(""), plain("")}
+		row := []cell{timed(e.CreatedAt), acted(e.Actor), plain(contentsOf(e)), stated(e.State), plain(progressOf(e)), amountCell(""), plain("")}
 		link := v.Base + "/exports/" + e.ID.String()
 		switch {
 		case e.State == export.Completed && mayHave:

@@ -298,13 +298,15 @@ func (f *fakePlatforms) Settings(ctx context.Context, id ident.Platform) (platfo
 
 // TokenOf returns the token of a person, which has the number of the person.
 func (f *fakePlatforms) NameTokens(ctx context.Context, p ident.Platform, texts ...*string) error {
+	found := false
 	for _, text := range texts {
-		if strings.Contains(*text, "Token:") {
-			*text = strings.ReplaceAll(*text, "Token:", "service Backend, Token:")
-			return f.read(ctx, p, "names of tokens")
-		}
+		found = found || strings.Contains(*text, "Token:")
+		*text = strings.ReplaceAll(*text, "Token:", "service Backend, Token:")
 	}
-	return nil
+	if !found {
+		return nil
+	}
+	return f.read(ctx, p, "names of tokens")
 }
 
 func (f *fakePlatforms) TokenOf(ctx context.Context, p ident.Platform, of person.Person) (id ident.Token, err error) {

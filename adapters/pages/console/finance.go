@@ -111,7 +111,7 @@ func (c *Console) showJournals(r *request) error {
 		Empty: "There are no such journals. Make some for a day or a month that is over."}
 	for _, j := range found.Journals {
 		rows.Rows = append(rows.Rows, []cell{linked(j.Number, v.Base+"/journals/"+j.Number), plain(j.Span.String()), plain(string(j.Currency)),
-			amountCell(itoa(j.Revision)), timed(j.MadeAt), plain(j.By.String())})
+			amountCell(itoa(j.Revision)), timed(j.MadeAt), acted(j.By.String())})
 	}
 	recurring, err := c.recurringList(r, v.Base)
 	if err != nil {
@@ -135,7 +135,7 @@ func (c *Console) showJournal(r *request) error {
 	v.Facts = add(nil, "Day or month", j.Span.String())
 	v.Facts = add(v.Facts, "Currency", string(j.Currency))
 	v.Facts = add(v.Facts, "Revision", itoa(j.Revision))
-	v.Facts = add(v.Facts, "Made", moment(j.MadeAt)+" by "+j.By.String())
+	v.Facts = addActor(v.Facts, "Made", moment(j.MadeAt)+" by ", j.By.String())
 	rows := table{Label: "Lines", Columns: columns("Code", "Name", ">Debit", ">Credit"), Empty: "It has no lines."}
 	for _, l := range j.Lines {
 		row := []cell{plain(l.Code), plain(l.Name), amountCell(""), amountCell("")}
@@ -279,7 +279,7 @@ func (c *Console) showReceivable(r *request) error {
 		Empty: "Nothing has happened since."}
 	for _, change := range d.Changes {
 		rows.Rows = append(rows.Rows, []cell{timed(change.At), plain(lower(change.Kind)), minorCell(change.Amount, d.Amount.Currency),
-			plain(byOrService(change.By, change.Approval)), plain(change.Note), linked("posting", v.Base+"/postings/"+change.Posting.String())})
+			acted(byOrService(change.By, change.Approval)), plain(change.Note), linked("posting", v.Base+"/postings/"+change.Posting.String())})
 	}
 	v.Sections = []section{{Heading: "Changes", Table: &rows}}
 	if d.State == receivable.Open && v.Person.May(person.KeepBooks, r.platform.ID) {

@@ -254,6 +254,22 @@ func TestFinanceLists_LeadToDetails(t *testing.T) {
 	}
 }
 
+func TestActors_NamedButNotTextsThatNameTokens(t *testing.T) {
+	t.Parallel()
+	// Who has done something is named on every page of it. A text that somebody has written stays as it is, whatever ids it has.
+	s := asFinance(t)
+	note, named := "Asked by "+someone.Token.String(), "(service Backend, "+someone.Token.String()+")"
+	s.finance.reports[0].Acknowledgements[0].Note = note
+	s.finance.receivables[0].Changes[0].By, s.finance.receivables[0].Changes[0].Note = someone, note
+	s.books.months[1].Changes[0].Note, s.books.monthly[0].Note = note, note
+	for _, path := range []string{"/safeguarding/" + string(reportDay), "/receivables/" + receivableID.UUID().String(), "/months/2026-02",
+		"/recurring/" + recurringName} {
+		if got := s.get(base + path).body; !strings.Contains(got, named) || !strings.Contains(got, note) {
+			t.Errorf("%s without %q or %q: %s", path, named, note, got)
+		}
+	}
+}
+
 func TestFinanceLists_Actions(t *testing.T) {
 	t.Parallel()
 	// Journals are made, receivables written off and reports acknowledged as the person; a write-off only with a code.

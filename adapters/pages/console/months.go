@@ -165,7 +165,7 @@ func (c *Console) showMonths(r *request) error {
 			linked("Trial balance", v.Base+"/trial-balance?by=effective&month="+m.Month.String())}
 		if n := len(m.Changes); n > 0 {
 			last := m.Changes[n-1]
-			row[2], row[3] = timed(last.At), plain(by(last.By, last.Approval))
+			row[2], row[3] = timed(last.At), acted(by(last.By, last.Approval))
 		}
 		rows.Rows = append(rows.Rows, row)
 	}
@@ -249,7 +249,7 @@ func (c *Console) stepRow(p page, month accounting.Month, s accounting.CloseStep
 	}
 	done := []cell{{}, {}}
 	if !s.At.IsZero() {
-		done = []cell{timed(s.At), plain(by(s.By, s.Approval))}
+		done = []cell{timed(s.At), acted(by(s.By, s.Approval))}
 	}
 	return []cell{name, stated(state), done[0], done[1], plain(blocker)}
 }
@@ -257,7 +257,7 @@ func (c *Console) stepRow(p page, month accounting.Month, s accounting.CloseStep
 func changesOf(m accounting.Month) *table {
 	t := &table{Label: "Changes", Columns: columns("Time", "Action", "By", "Reason"), Empty: "The month is as it was when it began."}
 	for _, change := range m.Changes {
-		t.Rows = append(t.Rows, []cell{timed(change.At), plain(string(change.Action)), plain(by(change.By, change.Approval)), plain(change.Note)})
+		t.Rows = append(t.Rows, []cell{timed(change.At), plain(string(change.Action)), acted(by(change.By, change.Approval)), plain(change.Note)})
 	}
 	return t
 }

@@ -76,7 +76,7 @@ func (c *Console) showState(r *request) error {
 		if len(found) > maxJobs {
 			count = itoa(maxJobs) + " or more"
 		}
-		jobs.Facts = append(jobs.Facts, fact{capital(string(state)), count, v.Base + "/jobs?state=" + string(state)})
+		jobs.Facts = add(jobs.Facts, capital(string(state)), count, v.Base+"/jobs?state="+string(state))
 	}
 	v.Sections = append(v.Sections, jobs)
 	return c.show(r, v)

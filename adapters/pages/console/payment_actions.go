@@ -319,7 +319,7 @@ func (c *Console) addActivity(r *request, data *paymentPage) error {
 	s := section{Heading: "Who did what", Table: data.activityTable(found)}
 	s.Table.Empty = "Nobody has decided anything about the payment, or seen its personal data."
 	if more {
-		s.Facts = []fact{{"Older", "in the audit", data.Base + "/audit?object=" + id.UUID().String()}}
+		s.Facts = add(nil, "Older", "in the audit", data.Base+"/audit?object="+id.UUID().String())
 	}
 	data.Sections = append(data.Sections, s)
 	return nil

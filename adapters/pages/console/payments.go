@@ -228,8 +228,8 @@ type paymentPage struct {
 	Events   []timelineRow
 }
 
-// fact is a line of a list of facts. Link may be empty.
-type fact struct{ Name, Value, Link string }
+// fact is a line of a list of facts. Link may be empty. Actor is who has done it, shown behind the value.
+type fact struct{ Name, Value, Link, Actor string }
 
 func (c *Console) showPayment(r *request) error { return c.paymentWith(r, false) }
 
@@ -312,7 +312,7 @@ func paymentFacts(t transaction.Transaction, base string, show func(string) stri
 	facts := []fact{{Name: "Id", Value: t.ID.String()}, {Name: "Direction", Value: string(t.Type)}}
 	add := func(name, value, link string) {
 		if value != "" {
-			facts = append(facts, fact{name, value, link})
+			facts = append(facts, fact{Name: name, Value: value, Link: link})
 		}
 	}
 	if t.Type == transaction.Outgoing {

@@ -129,7 +129,7 @@ func (p page) railSections(id uuid.UUID, found []rails.Decided, show func(string
 		s.Table = &table{Label: "Decisions about the " + carried.Kind.Word(), Columns: columns("Time", "Decision", "By", "Reason"),
 			Empty: "Nobody has decided anything about it."}
 		for _, d := range carried.Decisions {
-			s.Table.Rows = append(s.Table.Rows, []cell{timed(d.At), plain(lower(d.Decision)), plain(d.Actor), plain(d.Note)})
+			s.Table.Rows = append(s.Table.Rows, []cell{timed(d.At), plain(lower(d.Decision)), acted(d.Actor), plain(d.Note)})
 		}
 		sections = append(sections, s)
 		if !p.Person.May(person.DecidePayments, ident.Platform{}) {

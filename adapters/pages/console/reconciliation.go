@@ -51,7 +51,7 @@ func (c *Console) showReconciliations(r *request) error {
 		}
 		rows.Rows = append(rows.Rows, []cell{timed(run.At), linked(run.Account.Path+" "+string(run.Account.Currency),
 			v.Base+"/reconciliations/"+pathOfID(run.ID)), plain(run.From.String() + " to " + run.To.String()), amountCell(strconv.Itoa(run.Lines)),
-			amountCell(strconv.Itoa(run.MatchedLines)), amountCell(strconv.Itoa(breaks)), plain(run.By)})
+			amountCell(strconv.Itoa(run.MatchedLines)), amountCell(strconv.Itoa(breaks)), acted(run.By)})
 	}
 	v.Sections = []section{{Table: &rows}}
 	v.Older = older(r, found.More, found.Items, func(i reconcile.Run) string { return pathOfID(i.ID) })
@@ -78,7 +78,7 @@ func (c *Console) showReconciliation(r *request) error {
 	v.Facts = add(nil, "Id", run.ID.String())
 	v.Facts = add(v.Facts, "Days", run.From.String()+" to "+run.To.String())
 	v.Facts = add(v.Facts, "Format", string(run.Format))
-	v.Facts = add(v.Facts, "Imported", moment(run.At)+" by "+run.By)
+	v.Facts = addActor(v.Facts, "Imported", moment(run.At)+" by ", run.By)
 	v.Facts = add(v.Facts, "Lines", fmt.Sprintf("%d, of which %d are matched, %d in breaks and %d resolved", run.Lines, run.Matched,
 		run.InBreak, run.Resolved))
 	if b := run.Balance; b != nil {
@@ -213,7 +213,7 @@ func breakFacts(b reconcile.BreakDetails, base string) []fact {
 	facts = add(facts, "Statement", b.Run.String(), base+"/reconciliations/"+pathOfID(b.Run))
 	if s := b.Resolution; s != nil {
 		facts = add(facts, "Resolved", moment(s.At)+", "+lower(s.Method))
-		facts = add(facts, "Resolved by", joined([]string{s.Actor, s.By}))
+		facts = addActor(facts, "Resolved by", "", joined([]string{s.Actor, s.By}))
 		facts = add(facts, "Reason", s.Note)
 		if s.Posting != [16]byte{} {
 			facts = add(facts, "Correction", s.Posting.String(), base+"/postings/"+s.Posting.String())

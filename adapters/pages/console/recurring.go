@@ -71,7 +71,7 @@ func recurringFacts(v recurring.Version) []fact {
 	facts := add(nil, "Months", monthsOf(v))
 	facts = add(facts, "Reversed when the next month begins", yesNo(v.Reverses))
 	facts = add(facts, "Reason", v.Note)
-	return add(facts, "Set", by(v.By, v.Approval))
+	return addActor(facts, "Set", "", by(v.By, v.Approval))
 }
 
 func (c *Console) showRecurring(r *request) error {

@@ -266,7 +266,7 @@ func matchesTable(found customers.ReviewCase, show func(string) string) *table {
 func decidedTable(found customers.ReviewCase) *table {
 	t := &table{Label: "Decided before", Columns: columns("Time", "Of", "Decision", "By", "Reason"), Empty: "Nobody has decided anything yet."}
 	for _, d := range found.Reviews {
-		t.Rows = append(t.Rows, []cell{timed(d.At), plain(short(d.Subject.String())), plain(lower(d.Verdict)), plain(d.By), plain(d.Reason)})
+		t.Rows = append(t.Rows, []cell{timed(d.At), plain(short(d.Subject.String())), plain(lower(d.Verdict)), acted(d.By), plain(d.Reason)})
 	}
 	return t
 }

@@ -54,7 +54,7 @@ func (c *Console) showSafeguarding(r *request) error {
 			seen[i] = a.By.String()
 		}
 		rows.Rows = append(rows.Rows, []cell{linked(string(report.Day), v.Base+"/safeguarding/"+string(report.Day)),
-			plain(statusesOf(report.Figures)), timed(report.MadeAt), amountCell(itoa(report.Versions)), plain(strings.Join(seen, ", "))})
+			plain(statusesOf(report.Figures)), timed(report.MadeAt), amountCell(itoa(report.Versions)), acted(strings.Join(seen, ", "))})
 	}
 	header, figures := treasury.Table(now)
 	v.Sections = []section{{Heading: "Now", Table: linkFigures(reportTable("Now", "Nothing is owed to customers, and nothing held for them.",
@@ -97,12 +97,12 @@ func (c *Console) showSafeguardingDay(r *request) error {
 	v := view{page: c.page(r, "Safeguarding "+string(report.Day), "safeguarding")}
 	v.Facts = add(nil, "Status", statusesOf(report.Figures))
 	v.Facts = add(v.Facts, "As of", moment(report.AsOf))
-	v.Facts = add(v.Facts, "Made", moment(report.MadeAt)+" by "+byOrService(report.By, platform.Approval{}))
+	v.Facts = addActor(v.Facts, "Made", moment(report.MadeAt)+" by ", byOrService(report.By, platform.Approval{}))
 	v.Facts = add(v.Facts, "Version", itoa(report.Version)+" of "+itoa(report.Versions))
 	header, figures := treasury.Table(report.Report)
 	seen := table{Label: "Seen by", Columns: columns("Time", "By", "Note"), Empty: "Nobody has acknowledged it yet."}
 	for _, a := range report.Acknowledgements {
-		seen.Rows = append(seen.Rows, []cell{timed(a.At), plain(a.By.String()), plain(a.Note)})
+		seen.Rows = append(seen.Rows, []cell{timed(a.At), acted(a.By.String()), plain(a.Note)})
 	}
 	v.Sections = []section{{Heading: "Figures", Table: linkFigures(reportTable("Figures", "Nothing was owed or held.", header, figures),
 		figures, 3, v.Base, safeguardingAccount)},

@@ -118,7 +118,7 @@ func unmatchedFacts(u accounting.UnmatchedDetails, base string) []fact {
 	default:
 		facts = add(facts, "Assigned to", "its payer")
 	}
-	facts = add(facts, "Assigned", moment(a.At)+" by "+by(a.By, a.Approval))
+	facts = addActor(facts, "Assigned", moment(a.At)+" by ", by(a.By, a.Approval))
 	facts = add(facts, "Note", a.Note)
 	return add(facts, "Sent back", moment(u.SentBackAt), base+"/postings/"+u.Paid.String())
 }
@@ -256,7 +256,7 @@ func (c *Console) addRefund(r *request, data *paymentPage) error {
 		if err == nil && again.IsFailedRefund() {
 			u, rests = again, again.Assignment == nil
 			s.Text = "The refund failed, was sent again, and failed again."
-			s.Facts = append(s.Facts, fact{"Then", fundsState(again.Unmatched), unmatchedPath(data.Base, again.Receipt.ID)})
+			s.Facts = add(s.Facts, "Then", fundsState(again.Unmatched), unmatchedPath(data.Base, again.Receipt.ID))
 		}
 	}
 	data.Sections = append(data.Sections, s)

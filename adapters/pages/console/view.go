@@ -93,12 +93,15 @@ func columns(names ...string) []column {
 // cell is one cell of a table: a text, maybe with a link, a time or a state.
 type cell struct {
 	Text, Link string
+	// Actor is who has done something, shown behind the text.
+	Actor string
 	// Class is that of the cell: amount, time, id or state.
 	Class string
 	At    time.Time
 }
 
 func plain(text string) cell      { return cell{Text: text} }
+func acted(by string) cell        { return cell{Actor: by} }
 func linked(text, to string) cell { return cell{Text: text, Link: to} }
 func timed(t time.Time) cell      { return cell{Class: "time", At: t} }
 func stated[T ~string](of T) cell { return cell{Class: "state", Text: string(of)} }
@@ -125,7 +128,15 @@ func add(facts []fact, name, value string, link ...string) []fact {
 	if value == "" {
 		return facts
 	}
-	return append(facts, fact{name, value, strings.Join(link, "")})
+	return append(facts, fact{Name: name, Value: value, Link: strings.Join(link, "")})
+}
+
+// addActor adds a fact that ends with who has done something.
+func addActor(facts []fact, name, value, actor string) []fact {
+	if actor == "" {
+		return facts
+	}
+	return append(facts, fact{Name: name, Value: value, Actor: actor})
 }
 
 func (c *Console) show(r *request, v view) error {
@@ -142,7 +153,7 @@ func (c *Console) show(r *request, v view) error {
 	return c.render(r, status, "view.html", v)
 }
 
-// nameActors names the tokens of the authors that a page shows.
+// nameActors names the tokens of the actors that a page shows.
 func (c *Console) nameActors(r *request, v view) error {
 	if r.platform.ID.IsZero() {
 		return nil
@@ -150,7 +161,7 @@ func (c *Console) nameActors(r *request, v view) error {
 	var texts []*string
 	addFacts := func(facts []fact) {
 		for i := range facts {
-			texts = append(texts, &facts[i].Value)
+			texts = append(texts, &facts[i].Actor)
 		}
 	}
 	addFacts(v.Facts)
@@ -161,9 +172,7 @@ func (c *Console) nameActors(r *request, v view) error {
 		}
 		for _, row := range s.Table.Rows {
 			for i := range row {
-				if row[i].Class == "" {
-					texts = append(texts, &row[i].Text)
-				}
+				texts = append(texts, &row[i].Actor)
 			}
 		}
 	}
