@@ -15,7 +15,7 @@ import (
 type Activity struct {
 	ID uuid.UUID // in the order of time
 	At time.Time
-	// Actor is who did it: the e-mail address of a person, the name that it has given, or a token.
+	// Actor is who did it: the name and e-mail address of a person, the name that it has given, or a token.
 	Actor string
 	// Action is what was done, such as CREATE_TOKEN, and Note the reason or what came of it.
 	Action, Note string
@@ -40,9 +40,10 @@ type ActivityFilter struct {
 	Platform ident.Platform
 	// ID is that of one entry.
 	ID uuid.UUID
-	// Actor is a part of who did it, and SubjectID what it was done to.
+	// Actor is a part of who did it, and SubjectID what it was done to, or Subject if that has a name and no id.
 	Actor     string
 	SubjectID uuid.UUID
+	Subject   string
 	At        period.Interval
 	After     uuid.UUID // the last one of the page before
 	Limit     int

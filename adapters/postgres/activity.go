@@ -2,55 +2,21 @@ package postgres
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"math/big"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/storage"
 	"causeway/core/ident"
+	"causeway/core/platform"
 	"causeway/ports"
 )
-
-// activityTable is a table of what people have done. Its ids are in the order of time.
-type activityTable struct {
-	from string
-	// columns are those of a ports.Activity, and who decided if somebody else did. actors are the expressions of both.
-	columns, actors string
-	// byActor: an index finds the rows of an actor, by id.
-	byActor bool
-	// subjects are the conditions of what it was done to ($6), of which no row has two. An index finds the rows of each, but for the
-	// subjects of jobs, which people have retried or discarded.
-	subjects []string
-}
-
-const (
-	proposerText = "coalesce(nullif(proposer, ''), 'Token:' || proposer_token_id)"
-	deciderText  = "coalesce(nullif(decider, ''), 'Token:' || decider_token_id, '')"
-	periodAuthor = "coalesce(nullif(actor, ''), 'Token:' || token_id)"
-)
-
-var activityTables = []activityTable{
-	{"operator_actions", `id, at, actor, action, coalesce((SELECT 'refused: ' || reason FROM operator_refusals r
-		WHERE r.platform_id = $1 AND r.action_id = operator_actions.id), '') AS note, subject_id, subject, changes, ''`, "actor", true,
-		[]string{"subject_id = $6"}},
-	{"job_actions", "id, at, actor, action || '_JOB', reason, job_id, step, NULL::jsonb, ''", "actor", true,
-		[]string{"job_id = $6", "$6 = ANY (subjects)"}},
-	{"rail_decisions", "id, decided_at, actor, decision || '_' || kind, note, payment_id, '', NULL::jsonb, ''", "actor", true,
-		[]string{"payment_id = $6"}},
-	{"verification_reviews", `id, reviewed_at, actor, 'REVIEW_' || verdict, '', coalesce(verification_id, owner_id),
-		'Customer:' || customer_id, NULL::jsonb, ''`, "actor", true, []string{"verification_id = $6", "owner_id = $6", "customer_id = $6"}},
-	{"ledger_proposals", "id, created_at, " + proposerText + ", 'PROPOSE_' || action, lower(status), id, operation, NULL::jsonb, " +
-		deciderText, proposerText + ", " + deciderText, false, []string{"id = $6"}},
-	// A change of a month has a number, of which an id is made.
-	{`(SELECT *, (lpad(to_hex((extract(epoch FROM changed_at) * 1000)::bigint), 12, '0') || '70008000' || lpad(to_hex(id), 12, '0'))::uuid AS at_id
-		FROM ledger_period_changes WHERE platform_id = $1) AS months`, "at_id, changed_at, " + periodAuthor + `,
-		upper(replace(action, '-', '_')) || '_MONTH', note, '00000000-0000-0000-0000-000000000000'::uuid AS subject_id, to_char(month, 'YYYY-MM'),
-		NULL::jsonb, ''`, periodAuthor, false, nil},
-}
 
 // actorsOf lists the actors of a table by one look into the index for each of the platform.
 const actorsOf = `
@@ -59,40 +25,46 @@ const actorsOf = `
 		UNION ALL
 		SELECT (SELECT next.actor FROM %[1]s next WHERE next.platform_id = $1 AND next.actor > a.actor ORDER BY next.actor LIMIT 1)
 		FROM all_actors a WHERE a.actor IS NOT NULL)
-	SELECT actor FROM all_actors)`
+	SELECT actor FROM all_actors WHERE actor IS NOT NULL)`
 
 // The statements that read what people have done, newest first, each part of which stops after a page: of everybody by the primary keys,
-// of some actors ($5), and of an object ($6), by some actors or by everybody if that is NULL. The last one reads the actors whose names
-// may have a part ($2), as far as that is known without the names of tokens.
-var allActivities, activitiesByActor, activitiesBySubject, activityActors = composeActivities()
+// of some actors ($7) and persons ($8), and of an object, by its id or its name ($9), by those or by everybody if they are NULL. The last
+// one lists the actors.
+var allActivities, activitiesByActor, activitiesBySubject, activitiesByName, activityActors = composeActivities()
 
-func composeActivities() (all, byActor, bySubject, actors string) {
-	const hasActor = "ARRAY[%s] && $5::text[]"
-	var everything, ofActors, ofSubjects, names []string
+func composeActivities() (all, byActor, bySubject, byName, actors string) {
+	var everything, ofActors, ofSubjects, ofNames, names []string
 	for _, t := range activityTables {
-		id, _, _ := strings.Cut(t.columns, ",")
+		hasActor := fmt.Sprintf("(%s = ANY ($7) OR %s = ANY ($8))", t.actor, t.person)
 		part := func(where string) string {
-			return fmt.Sprintf("(SELECT %s FROM %s WHERE platform_id = $1 AND %[3]s > $2 AND %[3]s < $3%s ORDER BY %[3]s DESC LIMIT $4)", t.columns,
-				t.from, id, where)
+			between, order := "", t.id
+			if t.made { // the times are in an index, or the table is small
+				between, order = fmt.Sprintf(" AND %[1]s >= $5 AND %[1]s < $6", t.at), t.at+" DESC, "+t.id
+			}
+			return fmt.Sprintf("(SELECT %s FROM %s WHERE platform_id = $1%s AND %[4]s > $2 AND %[4]s < $3%[3]s%[5]s ORDER BY %[6]s DESC LIMIT $4)",
+				t.columns(), t.table, t.where+between, t.id, where, order)
 		}
 		everything = append(everything, part(""))
 		if t.byActor {
-			names = append(names, fmt.Sprintf(actorsOf, t.from))
-			ofActors = append(ofActors, "(SELECT of_actor.* FROM unnest($5::text[]) a (name), LATERAL "+part(" AND actor = a.name")+" AS of_actor)")
+			names = append(names, fmt.Sprintf(actorsOf, t.table))
+			ofActors = append(ofActors, "(SELECT of_actor.* FROM unnest($7::text[]) a (name), LATERAL "+part(" AND actor = a.name")+" AS of_actor)")
 		} else {
-			names = append(names, fmt.Sprintf("SELECT unnest(ARRAY[%s]) FROM %s WHERE platform_id = $1", t.actors, t.from))
-			ofActors = append(ofActors, part(" AND "+fmt.Sprintf(hasActor, t.actors)))
+			names = append(names, fmt.Sprintf("SELECT %s FROM %s WHERE platform_id = $1%s", t.actor, t.table, t.where))
+			ofActors = append(ofActors, part(" AND "+hasActor))
 		}
+		ofSomebody := " AND ($7::text[] IS NULL OR " + hasActor + ")"
 		for _, subject := range t.subjects {
-			ofSubjects = append(ofSubjects, part(" AND "+subject+" AND ($5::text[] IS NULL OR "+fmt.Sprintf(hasActor, t.actors)+")"))
+			ofSubjects = append(ofSubjects, part(" AND "+subject+ofSomebody))
+		}
+		if t.subject != "" {
+			ofNames = append(ofNames, part(" AND "+t.subject+" = $9"+ofSomebody))
 		}
 	}
 	combined := func(parts []string) string {
 		return "SELECT * FROM (\n" + strings.Join(parts, "\nUNION ALL\n") + `
-) AS parts (id, at, actor, action, note, subject_id, subject, changes, decider) ORDER BY id DESC LIMIT $4`
+) AS parts (id, at, actor, person_id, action, note, subject_id, subject, changes, approver) ORDER BY id DESC LIMIT $4`
 	}
-	return combined(everything), combined(ofActors), combined(ofSubjects), "SELECT name FROM (\n" + strings.Join(names, "\nUNION\n") + `
-) AS actors (name) WHERE strpos(lower(name), $2) > 0 OR strpos(name, 'Token:') > 0`
+	return combined(everything), combined(ofActors), combined(ofSubjects), combined(ofNames), strings.Join(names, "\nUNION\n")
 }
 
 // Activities implements activity.Store.
@@ -107,27 +79,40 @@ func (db *DB) Activities(ctx context.Context, f ports.ActivityFilter) ([]ports.A
 	if f.ID != uuid.Nil {
 		from, to = beside(f.ID, -1), beside(f.ID, 1)
 	}
-	var actors []string
+	statement := allActivities
+	args := []any{f.Platform.UUID(), from, to, f.Limit, timeOf(from), timeOf(to).Add(time.Millisecond)}
+	var by actors
 	if f.Actor != "" {
 		var err error
-		if actors, err = db.actorsShownWith(ctx, f.Platform, f.Actor); err != nil || len(actors) == 0 {
+		if by, err = db.actorsShownWith(ctx, f.Platform, f.Actor); err != nil {
 			return nil, err
 		}
+		statement = activitiesByActor
 	}
-	statement, args := allActivities, []any{f.Platform.UUID(), from, to, f.Limit}
+	if f.Actor != "" || f.SubjectID != uuid.Nil || f.Subject != "" {
+		args = append(args, by.names, by.people)
+	}
 	switch {
 	case f.SubjectID != uuid.Nil:
-		statement, args = activitiesBySubject, append(args, actors, f.SubjectID)
-	case f.Actor != "":
-		statement, args = activitiesByActor, append(args, actors)
+		statement, args = activitiesBySubject, append(args, f.SubjectID)
+	case f.Subject != "":
+		statement, args = activitiesByName, append(args, f.Subject)
 	}
-	var deciders []string
+	var people []ident.Person
+	var approvers []string
 	found, err := storage.Collect(ctx, db.queryRows, statement, args, func(rows pgx.Rows, a *ports.Activity) error {
 		var changes []byte
-		var decider string
-		err := rows.Scan(&a.ID, &a.At, &a.Actor, &a.Action, &a.Note, &a.SubjectID, &a.Subject, &changes, &decider)
-		if deciders = append(deciders, decider); err == nil {
+		var who uuid.UUID
+		var approver string
+		err := rows.Scan(&a.ID, &a.At, &a.Actor, &who, &a.Action, &a.Note, &a.SubjectID, &a.Subject, &changes, &approver)
+		var id ident.Person
+		id.SetUUID(who)
+		people, approvers = append(people, id), append(approvers, approver)
+		if err == nil {
 			a.Changes, err = readChanges(changes)
+		}
+		for i := range a.Changes {
+			a.Changes[i].Name = fieldOf(a.Changes[i].Name)
 		}
 		return err
 	})
@@ -136,38 +121,96 @@ func (db *DB) Activities(ctx context.Context, f ports.ActivityFilter) ([]ports.A
 	}
 	texts := make([]*string, 0, 2*len(found))
 	for i := range found {
-		texts = append(texts, &found[i].Actor, &deciders[i])
+		texts = append(texts, &found[i].Actor, &approvers[i])
 	}
-	err = db.NameTokens(ctx, f.Platform, texts...)
-	for i, decider := range deciders {
-		if decider != "" {
-			found[i].Note += " by " + decider
+	if err = db.NameTokens(ctx, f.Platform, texts...); err != nil {
+		return nil, err
+	}
+	shown, err := db.shownPeople(ctx, people)
+	for i, approver := range approvers {
+		if approver != "" {
+			found[i].Note = strings.TrimPrefix(found[i].Note+"; approved by "+approver, "; ")
+		}
+		// A token, and whom it belongs to, are named already.
+		if name := shown[people[i]]; name != "" && len(platform.TokensIn(found[i].Actor)) == 0 {
+			found[i].Actor = name
 		}
 	}
 	return found, err
 }
 
+// fieldOf returns the name that the API has for the field of a column, such as fourEyes for four_eyes.
+func fieldOf(column string) string {
+	words := strings.Split(column, "_")
+	for i, word := range words[1:] {
+		if word != "" {
+			words[i+1] = strings.ToUpper(word[:1]) + word[1:]
+		}
+	}
+	return strings.Join(words, "")
+}
+
+// timeOf returns the time of an id, to the millisecond.
+func timeOf(id uuid.UUID) time.Time {
+	return time.UnixMilli(int64(binary.BigEndian.Uint64(id[:8]) >> 16))
+}
+
+// shownPerson is how the audit shows a person, by its id and in small letters.
+const shownPerson = "CASE name WHEN email THEN email ELSE name || ' (' || email || ')' END"
+
+// shownPeople returns how people are shown.
+func (db *DB) shownPeople(ctx context.Context, people []ident.Person) (map[ident.Person]string, error) {
+	shown := map[ident.Person]string{}
+	return shown, db.read(ctx, "SELECT id, "+shownPerson+" FROM people WHERE id = ANY ($1)", []any{people}, func(rows pgx.Rows) error {
+		var id ident.Person
+		var name string
+		err := rows.Scan(&id, &name)
+		shown[id] = name
+		return err
+	})
+}
+
+// actors are who has done something: as it was recorded, and the people.
+type actors struct {
+	names  []string
+	people []ident.Person
+}
+
 // actorsShownWith returns the actors of a platform who are shown with a part in their names, which is in small letters: tokens are shown
-// with what NameTokens writes.
-func (db *DB) actorsShownWith(ctx context.Context, p ident.Platform, part string) ([]string, error) {
-	actors, err := storage.Collect(ctx, db.queryRows, activityActors, []any{p.UUID(), part}, func(rows pgx.Rows, name *string) error {
-		return rows.Scan(name)
+// with what NameTokens writes, and people with their name and e-mail address.
+func (db *DB) actorsShownWith(ctx context.Context, p ident.Platform, part string) (with actors, err error) {
+	var emails []string
+	err = db.read(ctx, "SELECT id, lower(email) FROM people WHERE strpos(lower("+shownPerson+"), $1) > 0", []any{part}, func(rows pgx.Rows) error {
+		var id ident.Person
+		var email string
+		err := rows.Scan(&id, &email)
+		with.people, emails = append(with.people, id), append(emails, email)
+		return err
 	})
 	if err != nil {
-		return nil, err
+		return actors{}, err
 	}
-	shown, texts := slices.Clone(actors), make([]*string, len(actors))
+	all, err := storage.Collect(ctx, db.queryRows, activityActors, []any{p.UUID()}, func(rows pgx.Rows, name *string) error { return rows.Scan(name) })
+	if err != nil {
+		return actors{}, err
+	}
+	shown, texts := slices.Clone(all), make([]*string, len(all))
 	for i := range shown {
 		texts[i] = &shown[i]
 	}
-	err = db.NameTokens(ctx, p, texts...)
-	with := actors[:0]
-	for i, actor := range actors {
-		if strings.Contains(strings.ToLower(shown[i]), part) {
-			with = append(with, actor)
+	if err := db.NameTokens(ctx, p, texts...); err != nil {
+		return actors{}, err
+	}
+	with.names = []string{} // NULL stands for everybody
+	for i, actor := range all {
+		name := strings.ToLower(shown[i])
+		if strings.Contains(name, part) || slices.ContainsFunc(emails, func(email string) bool {
+			return name == email || strings.HasPrefix(name, email+" (")
+		}) {
+			with.names = append(with.names, actor)
 		}
 	}
-	return with, err
+	return with, nil
 }
 
 // beside returns the id that is one below or above another one.

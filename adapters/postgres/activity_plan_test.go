@@ -38,7 +38,7 @@ func TestActivityPlan_ByIndexes(t *testing.T) {
 	for _, actor := range []string{"person 7", "(customer)"} {
 		var plan string
 		if err := plans.conn.QueryRow(t.Context(), `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE of_actor ('00000000-0000-7000-8001-000000000000',
-			'00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff', 51, ARRAY['`+actor+`'])`, pgx.QueryExecModeSimpleProtocol).
+			'00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff', 51, '-infinity', 'infinity', ARRAY['`+actor+`'], ARRAY[]::uuid[])`, pgx.QueryExecModeSimpleProtocol).
 			Scan(&plan); err != nil {
 			t.Fatal(err)
 		}
@@ -51,9 +51,9 @@ func TestActivityPlan_ByIndexes(t *testing.T) {
 		}
 	}
 	for _, column := range []string{"subject_id", "job_id", "verification_id", "owner_id", "customer_id"} {
-		wantIndexCondition(t, plans, column, activitiesBySubject, "((platform_id = $1) AND ("+column+" = $6) AND "+page)
+		wantIndexCondition(t, plans, column, activitiesBySubject, "((platform_id = $1) AND ("+column+" = $9) AND "+page)
 	}
-	wantIndexCondition(t, plans, "payment", activitiesBySubject, "((platform_id = $1) AND (payment_id = $6))")
+	wantIndexCondition(t, plans, "payment", activitiesBySubject, "((platform_id = $1) AND (payment_id = $9))")
 	wantIndexCondition(t, plans, "by_day", countRanges,
 		"((platform_id = $1) AND (status = s.status) AND (direction = r.direction) AND (id >= d.first) AND (id < d.after))")
 }

@@ -37,7 +37,7 @@ func TestRecordOperatorAction_OfTokenNamesItsPerson(t *testing.T) {
 	for text, want := range map[string]string{
 		"ana@example.com": fmt.Sprintf("[ana@example.com (%s)]", token.ID),
 		"token":           fmt.Sprintf("[%[1]s ana@example.com (%[1]s)]", token.ID),
-		"lima":            "[Ana Lima]",
+		"lima":            "[Ana Silva (ana@example.com)]",
 	} {
 		found, err := c.Activities(ports.ForPlatform(t.Context(), c.platform.ID), ports.ActivityFilter{Platform: c.platform.ID, Actor: text,
 			Limit: 10})
@@ -76,7 +76,8 @@ func TestActivities_FoundByShownNames(t *testing.T) {
 		2: `rail_decisions (platform_id, id, decided_at, payment_id, kind, decision, state, wait, reason, actor, note)
 			VALUES ('%[1]s', '%[2]s', '%[3]s', '%[2]s', 'PAYOUT', 'RELEASE', 'REVIEW', '', '', 'olga', 'Seen by Token:%[4]s')`,
 		3: `ledger_proposals (platform_id, id, action, operation, request, status, proposer, proposer_token_id, decider_token_id, created_at,
-			expires_at, decided_at) VALUES ('%[1]s', '%[2]s', 'CLOSE', 'x', '{}', 'EXECUTED', '', '%[4]s', '%[5]s', '%[3]s', '%[3]s', '%[3]s')`,
+			expires_at, decided_at) VALUES ('%[1]s', '%[2]s', 'CLOSE', 'x', '{}', 'EXECUTED', '', '%[4]s', '%[5]s', '%[3]s', '%[3]s',
+			timestamptz '%[3]s' + interval '500 ms')`,
 		4: `ledger_period_changes (platform_id, month, action, changed_at, note, token_id)
 			VALUES ('%[1]s', '2026-02-01', 'close', '%[3]s', 'Done', '%[5]s')`,
 	} {
@@ -85,7 +86,8 @@ func TestActivities_FoundByShownNames(t *testing.T) {
 			newIDAt(at), at.Format(time.RFC3339), backend.ID.UUID(), laptop.ID.UUID()))
 	}
 	of := fmt.Sprintf("Laptop of ana@example.com, %s", laptop.ID)
-	closed, proposed := "CLOSE_MONTH "+of+": Done", fmt.Sprintf("PROPOSE_CLOSE service Backend, %s: executed by %s", backend.ID, of)
+	closed, proposed := "CLOSE_MONTH "+of+": Done", fmt.Sprintf("PROPOSE_CLOSE service Backend, %s: executed", backend.ID)
+	approved := "APPROVE_CLOSE " + of + ": "
 	deleted, updated := fmt.Sprintf("DELETE_TOKEN service Backend, %s: ", backend.ID), fmt.Sprintf("UPDATE_AGENT ana@example.com (%s): ", of)
 	for _, test := range []struct {
 		actor   string
@@ -94,9 +96,9 @@ func TestActivities_FoundByShownNames(t *testing.T) {
 	}{
 		{"backend", uuid.UUID{}, []string{proposed, deleted}},
 		{"service backend, token:", uuid.UUID{}, []string{proposed, deleted}},
-		{"laptop of ana@", uuid.UUID{}, []string{closed, proposed, updated}},
+		{"laptop of ana@", uuid.UUID{}, []string{closed, approved, updated}},
 		{strings.ToLower("ana@example.com (" + of), uuid.UUID{}, []string{updated}},
-		{strings.ToLower(laptop.ID.String()), uuid.UUID{}, []string{closed, proposed, updated}},
+		{strings.ToLower(laptop.ID.String()), uuid.UUID{}, []string{closed, approved, updated}},
 		{"laptop", laptop.ID.UUID(), []string{updated}},
 		{"", laptop.ID.UUID(), []string{deleted, updated}},
 		{"olga", uuid.UUID{}, []string{fmt.Sprintf("RELEASE_PAYOUT olga: Seen by %s", backend.ID)}},

@@ -45,20 +45,37 @@ func activityFilter(r *request) (f ports.ActivityFilter, fields []field, problem
 	get := func(name string) string { return strings.TrimSpace(query.Get(name)) }
 	f = ports.ActivityFilter{Platform: r.platform.ID, Actor: get("actor"), After: after(query), Limit: pageSize}
 	f.At, problems = r.zone().interval(get)
-	if text := get("object"); text != "" {
-		_, id, hasKind := strings.Cut(text, ":")
-		if !hasKind {
-			id = text
-		}
-		var err error
-		if f.SubjectID, err = uuid.Parse(id); err != nil {
-			problems = append(problems, "An object is found by its id, such as Transaction:0190…")
-		}
-	}
+	f.SubjectID, f.Subject = subjectIn(get("object"))
 	return f, []field{
 		{Name: "actor", Label: "Person", Value: get("actor"), Hint: "A part of what is shown: a name, an e-mail address or a token."},
-		{Name: "object", Label: "Object", Value: get("object"), Hint: "Its id."},
+		{Name: "object", Label: "Object", Value: get("object"), Hint: "Its id, or its name as shown, such as a month."},
 		r.zone().field("from", "From", get("from")), r.zone().field("to", "To", get("to"))}, problems
+}
+
+// subjectIn returns what a text that the list shows stands for: the id in it, or else its name.
+func subjectIn(text string) (uuid.UUID, string) {
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ':' }) {
+		if id, err := uuid.Parse(word); err == nil {
+			return id, ""
+		}
+	}
+	return uuid.Nil, text
+}
+
+// objectPages are the pages of what has been changed, by the type of its id.
+var objectPages = map[string]string{
+	ident.Customer{}.Prefix(): "/customers/", ident.Transaction{}.Prefix(): "/payments/", ident.Posting{}.Prefix(): "/postings/",
+	ident.Receivable{}.Prefix(): "/receivables/", ident.Break{}.Prefix(): "/breaks/",
+}
+
+// objectCell shows what was changed, with a link to its page, if it has one and the person may see it.
+func (p page) objectCell(a ports.Activity) cell {
+	object := a.Object()
+	kind, id, _ := strings.Cut(a.Subject, ":")
+	if path := objectPages[kind]; path != "" && p.Base != "" {
+		return linked(object, p.Base+path+id)
+	}
+	return plain(object)
 }
 
 func (c *Console) showAudit(r *request) error {
@@ -91,7 +108,7 @@ func (p page) activityTable(found []ports.Activity) *table {
 		Empty: "Nobody has done such a thing. Leave out a part of the filter."}
 	for _, a := range found {
 		t.Rows = append(t.Rows, []cell{timed(a.At), plain(a.Actor), linked(lower(a.Action), cmp.Or(p.Base, root)+"/audit/"+a.ID.String()),
-			plain(a.Object()), plain(summaryOf(p.changesIn(a))), plain(a.Note)})
+			p.objectCell(a), plain(summaryOf(p.changesIn(a))), plain(a.Note)})
 	}
 	return t
 }

@@ -132,10 +132,22 @@ func TestAudit_FilteredAndDownloaded(t *testing.T) {
 	if s.activity.most > 100 {
 		t.Errorf("a file is made of %d entries at once", s.activity.most)
 	}
-	for _, path := range []string{"/audit?from=x", "/audit?object=x", "/audit.csv?to=x"} {
+	for _, path := range []string{"/audit?from=x", "/audit.csv?to=x"} {
 		if got := s.get(base + path); got.StatusCode != http.StatusUnprocessableEntity {
 			t.Errorf("%s: %d", path, got.StatusCode)
 		}
+	}
+	// An object is found by what the list shows of it: its id, with a name or without, or its name alone.
+	for text, want := range map[string]ports.ActivityFilter{"2026-10": {Subject: "2026-10"}, "bank-eur": {Subject: "bank-eur"},
+		"deliver " + paymentID.UUID().String(): {SubjectID: paymentID.UUID()}, paymentID.UUID().String(): {SubjectID: paymentID.UUID()}} {
+		s.get(base + "/audit?object=" + escapeQuery(text))
+		if f := s.activity.filter; f.SubjectID != want.SubjectID || f.Subject != want.Subject {
+			t.Errorf("%s: %+v", text, f)
+		}
+	}
+	s.activity.all = []ports.Activity{{ID: uuid.UUID{15: 1}, At: now, Actor: "Ana", Action: "WRITE_OFF_RECEIVABLE", Subject: "Receivable:0190"}}
+	if got := s.get(base + "/audit"); !strings.Contains(got.body, `href="`+base+`/receivables/0190"`) {
+		t.Errorf("the page of the object is not linked: %s", got.body)
 	}
 	s.activity.all = nil
 	for _, path := range []string{base, root} {
