@@ -1433,6 +1433,7 @@ CREATE TABLE ledger_authorisations (
 );
 ALTER TABLE ONLY ledger_authorisations
     ADD CONSTRAINT ledger_authorisations_pkey PRIMARY KEY (platform_id, posting_id);
+CREATE INDEX ledger_authorisations_by_time ON ledger_authorisations USING btree (platform_id, authorised_at);
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger_authorisations FOR EACH STATEMENT EXECUTE FUNCTION reject_change();
 CREATE TRIGGER ledger_evidence AFTER INSERT ON ledger_authorisations REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION ledger_queue_evidence('authorisation', 'posting_id');
 ALTER TABLE ONLY ledger_authorisations
@@ -2538,6 +2539,7 @@ CREATE TABLE operator_actions (
 ALTER TABLE ONLY operator_actions
     ADD CONSTRAINT operator_actions_pkey PRIMARY KEY (platform_id, id);
 CREATE INDEX operator_actions_by_actor ON operator_actions USING btree (platform_id, actor, id);
+CREATE INDEX operator_actions_by_name ON operator_actions USING btree (platform_id, subject, id) WHERE (subject <> ''::text);
 CREATE INDEX operator_actions_by_subject ON operator_actions USING btree (platform_id, subject_id, id);
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON operator_actions FOR EACH STATEMENT EXECUTE FUNCTION reject_change();
 ALTER TABLE operator_actions ENABLE ROW LEVEL SECURITY;
@@ -3343,6 +3345,7 @@ ALTER TABLE ONLY receivable_changes
     ADD CONSTRAINT receivable_change_posting_unique UNIQUE (platform_id, posting_id);
 ALTER TABLE ONLY receivable_changes
     ADD CONSTRAINT receivable_changes_pkey PRIMARY KEY (platform_id, receivable_id, number);
+CREATE INDEX receivables_written_off_by_time ON receivable_changes USING btree (platform_id, changed_at) WHERE (kind = 'WRITTEN_OFF'::text);
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON receivable_changes FOR EACH STATEMENT EXECUTE FUNCTION reject_change();
 CREATE TRIGGER ledger_evidence AFTER INSERT ON receivable_changes REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION ledger_queue_evidence('receivable-change', 'receivable_id', 'number');
 ALTER TABLE ONLY receivable_changes
@@ -3530,6 +3533,7 @@ CREATE TABLE reconciliation_resolutions (
 );
 ALTER TABLE ONLY reconciliation_resolutions
     ADD CONSTRAINT reconciliation_resolutions_pkey PRIMARY KEY (platform_id, break_id);
+CREATE INDEX reconciliation_resolutions_by_time ON reconciliation_resolutions USING btree (platform_id, resolved_at);
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON reconciliation_resolutions FOR EACH STATEMENT EXECUTE FUNCTION reject_change();
 CREATE TRIGGER ledger_evidence AFTER INSERT ON reconciliation_resolutions REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION ledger_queue_evidence('resolution', 'break_id');
 CREATE POLICY platform_isolation ON reconciliation_resolutions USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));
@@ -4452,6 +4456,7 @@ CREATE TABLE unmatched_assignments (
 );
 ALTER TABLE ONLY unmatched_assignments
     ADD CONSTRAINT unmatched_assignment_once PRIMARY KEY (platform_id, posting_id);
+CREATE INDEX unmatched_assignments_by_time ON unmatched_assignments USING btree (platform_id, assigned_at);
 CREATE INDEX unmatched_assignments_by_transaction ON unmatched_assignments USING btree (platform_id, transaction_id) WHERE (transaction_id IS NOT NULL);
 CREATE TRIGGER ledger_evidence AFTER INSERT ON unmatched_assignments REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION ledger_queue_evidence('assignment', 'posting_id');
 CREATE TRIGGER remove_waiting AFTER INSERT ON unmatched_assignments FOR EACH ROW EXECUTE FUNCTION remove_unmatched_waiting();
