@@ -47,14 +47,8 @@ type (
 )
 
 // Schema returns the enum of values.
-func (agentActionStatus) Schema(huma.Registry) *huma.Schema {
-	return enumSchema(toStrings(agent.ActionStatuses))
-}
-
-// Schema returns the enum of values.
-func (agentActionType) Schema(huma.Registry) *huma.Schema {
-	return enumSchema(toStrings(agent.ActionTypes))
-}
+func (agentActionStatus) Schema(huma.Registry) *huma.Schema { return enumSchema(agent.ActionStatuses) }
+func (agentActionType) Schema(huma.Registry) *huma.Schema   { return enumSchema(agent.ActionTypes) }
 
 func renderAgentAction(a payments.AgentAction) agentActionBody {
 	body := agentActionBody{

@@ -35,9 +35,7 @@ type agentAttemptBody struct {
 type agentOperation string
 
 // Schema returns the enum of values.
-func (agentOperation) Schema(huma.Registry) *huma.Schema {
-	return enumSchema(toStrings(agent.Operations))
-}
+func (agentOperation) Schema(huma.Registry) *huma.Schema { return enumSchema(agent.Operations) }
 
 func renderAgentAttempt(a agent.Attempt) agentAttemptBody {
 	body := agentAttemptBody{

@@ -188,14 +188,8 @@ type (
 )
 
 // Schema returns the enum of values.
-func (agentDecision) Schema(huma.Registry) *huma.Schema {
-	return enumSchema(toStrings(agent.Decisions))
-}
-
-// Schema returns the enum of values.
-func (agentReasonCode) Schema(huma.Registry) *huma.Schema {
-	return enumSchema(toStrings(agent.ReasonCodes))
-}
+func (agentDecision) Schema(huma.Registry) *huma.Schema   { return enumSchema(agent.Decisions) }
+func (agentReasonCode) Schema(huma.Registry) *huma.Schema { return enumSchema(agent.ReasonCodes) }
 
 func renderAgentReason(r agent.Reason) agentReasonBody {
 	return agentReasonBody{Code: agentReasonCode(r.Code), Message: r.Message}

@@ -156,16 +156,14 @@ func (businessType) Schema(huma.Registry) *huma.Schema { return enumSchema(custo
 func (purposeOfAccount) Schema(huma.Registry) *huma.Schema {
 	return enumSchema(customer.PurposesOfAccount)
 }
-func (monthlyCount) Schema(huma.Registry) *huma.Schema  { return enumSchema(customer.MonthlyCounts) }
-func (monthlyVolume) Schema(huma.Registry) *huma.Schema { return enumSchema(customer.MonthlyVolumes) }
-func (businessFunds) Schema(huma.Registry) *huma.Schema { return enumSchema(customer.BusinessFunds) }
-func (personalFunds) Schema(huma.Registry) *huma.Schema { return enumSchema(customer.PersonalFunds) }
-func (sourceOfWealth) Schema(huma.Registry) *huma.Schema {
-	return enumSchema(customer.SourcesOfWealth)
-}
-func (annualIncome) Schema(huma.Registry) *huma.Schema { return enumSchema(customer.AnnualIncomes) }
-func (netWorth) Schema(huma.Registry) *huma.Schema     { return enumSchema(customer.NetWorths) }
-func (pepStatus) Schema(huma.Registry) *huma.Schema    { return enumSchema(customer.PEPStatuses) }
+func (monthlyCount) Schema(huma.Registry) *huma.Schema   { return enumSchema(customer.MonthlyCounts) }
+func (monthlyVolume) Schema(huma.Registry) *huma.Schema  { return enumSchema(customer.MonthlyVolumes) }
+func (businessFunds) Schema(huma.Registry) *huma.Schema  { return enumSchema(customer.BusinessFunds) }
+func (personalFunds) Schema(huma.Registry) *huma.Schema  { return enumSchema(customer.PersonalFunds) }
+func (sourceOfWealth) Schema(huma.Registry) *huma.Schema { return enumSchema(customer.SourcesOfWealth) }
+func (annualIncome) Schema(huma.Registry) *huma.Schema   { return enumSchema(customer.AnnualIncomes) }
+func (netWorth) Schema(huma.Registry) *huma.Schema       { return enumSchema(customer.NetWorths) }
+func (pepStatus) Schema(huma.Registry) *huma.Schema      { return enumSchema(customer.PEPStatuses) }
 
 // placeholderPlatform is used where core validates a request without its platform. Every UMA address
 // is valid on it.

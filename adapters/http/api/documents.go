@@ -38,13 +38,7 @@ func (documentHolder) Schema(huma.Registry) *huma.Schema {
 type documentType string
 
 // Schema returns the enum of values.
-func (documentType) Schema(huma.Registry) *huma.Schema {
-	var values []string
-	for _, t := range document.Types() {
-		values = append(values, string(t))
-	}
-	return enumSchema(values)
-}
+func (documentType) Schema(huma.Registry) *huma.Schema { return enumSchema(document.Types()) }
 
 // DocumentFields are the parts of a form beside the file. Core validates them together with the file.
 type DocumentFields struct {

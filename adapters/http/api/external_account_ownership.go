@@ -19,16 +19,12 @@ import (
 type ownershipType string
 
 // Schema returns the enum of values.
-func (ownershipType) Schema(huma.Registry) *huma.Schema {
-	return enumSchema(toStrings(account.OwnershipTypes))
-}
+func (ownershipType) Schema(huma.Registry) *huma.Schema { return enumSchema(account.OwnershipTypes) }
 
 type proofMethod string
 
 // Schema returns the enum of values.
-func (proofMethod) Schema(huma.Registry) *huma.Schema {
-	return enumSchema(toStrings(account.ProofMethods))
-}
+func (proofMethod) Schema(huma.Registry) *huma.Schema { return enumSchema(account.ProofMethods) }
 
 type ownershipChallengeRequest struct {
 	Method proofMethod `json:"method" doc:"How the owner proves that the wallet is theirs. WALLET_SIGNATURE: the wallet signs a message. LIVENESS: the owner shows the identity provider that they are present."`

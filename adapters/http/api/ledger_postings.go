@@ -60,7 +60,7 @@ type postingEntryBody struct {
 type postingKind string
 
 // Schema returns the enum of kinds.
-func (postingKind) Schema(huma.Registry) *huma.Schema { return enumSchema(toStrings(ledger.Kinds())) }
+func (postingKind) Schema(huma.Registry) *huma.Schema { return enumSchema(ledger.Kinds()) }
 
 func renderPosting(p ports.RecordedPosting) PostingBody {
 	body := PostingBody{ID: postingID(p.ID), Number: p.Seq, Kind: postingKind(p.Kind), Transaction: httpapi.NewID(p.Transaction),

@@ -80,14 +80,8 @@ type (
 )
 
 // Schema returns the enum of values.
-func (proposalAction) Schema(huma.Registry) *huma.Schema {
-	return enumSchema(toStrings(books.Actions()))
-}
-
-// Schema returns the enum of values.
-func (proposalStatus) Schema(huma.Registry) *huma.Schema {
-	return enumSchema(toStrings(proposal.Statuses))
-}
+func (proposalAction) Schema(huma.Registry) *huma.Schema { return enumSchema(books.Actions()) }
+func (proposalStatus) Schema(huma.Registry) *huma.Schema { return enumSchema(proposal.Statuses) }
 
 // Schema returns the schema of an object of any form.
 func (proposedRequest) Schema(huma.Registry) *huma.Schema {

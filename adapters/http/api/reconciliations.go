@@ -222,19 +222,9 @@ type (
 )
 
 // Schema returns the enum of values.
-func (breakReason) Schema(huma.Registry) *huma.Schema {
-	values := make([]string, 0, len(reconcile.Reasons()))
-	for _, reason := range reconcile.Reasons() {
-		values = append(values, string(reason))
-	}
-	return enumSchema(values)
-}
+func (breakReason) Schema(huma.Registry) *huma.Schema { return enumSchema(reconcile.Reasons()) }
 func (suggestionReason) Schema(huma.Registry) *huma.Schema {
-	values := make([]string, 0, len(reconcile.SuggestionReasons()))
-	for _, reason := range reconcile.SuggestionReasons() {
-		values = append(values, string(reason))
-	}
-	return enumSchema(values)
+	return enumSchema(reconcile.SuggestionReasons())
 }
 func (correctionAccount) Schema(huma.Registry) *huma.Schema {
 	return enumSchema(reconcile.OffsetAccounts())

@@ -40,7 +40,7 @@ type SCAFactor string
 
 // Schema returns the enum of values.
 func (SCAFactor) Schema(huma.Registry) *huma.Schema {
-	schema := enumSchema([]string{string(sca.SMSOTP), string(sca.TOTP), string(sca.Passkey)})
+	schema := enumSchema([]sca.Factor{sca.SMSOTP, sca.TOTP, sca.Passkey})
 	schema.Description, schema.Examples = "With what the customer proves who it is.", []any{string(sca.SMSOTP)}
 	return schema
 }

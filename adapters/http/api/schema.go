@@ -68,10 +68,10 @@ func codeList(values ...string) string {
 }
 
 // enumSchema returns the schema of a string that is one of the values.
-func enumSchema(values []string) *huma.Schema {
+func enumSchema[T ~string](values []T) *huma.Schema {
 	schema := &huma.Schema{Type: huma.TypeString}
 	for _, value := range values {
-		schema.Enum = append(schema.Enum, value)
+		schema.Enum = append(schema.Enum, string(value))
 	}
 	return schema
 }

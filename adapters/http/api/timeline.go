@@ -41,7 +41,7 @@ type timelineEventType string
 
 // Schema returns the enum of values.
 func (timelineEventType) Schema(huma.Registry) *huma.Schema {
-	return enumSchema(toStrings(accounting.TimelineEventTypes))
+	return enumSchema(accounting.TimelineEventTypes)
 }
 
 type timelineRequest struct {

@@ -7,7 +7,6 @@ import (
 
 	httpapi "causeway/adapters/http"
 	"causeway/core/customer"
-	"causeway/core/document"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/platform"
@@ -27,25 +26,21 @@ type Verifications interface {
 type (
 	verificationStatus    string
 	verificationErrorType string
-	documentTypeName      string
 )
 
 // Schema returns the enum of values.
 func (verificationStatus) Schema(huma.Registry) *huma.Schema {
-	return enumSchema(toStrings(verification.Statuses))
+	return enumSchema(verification.Statuses)
 }
 func (verificationErrorType) Schema(huma.Registry) *huma.Schema {
-	return enumSchema(toStrings(customer.CheckErrorTypes))
-}
-func (documentTypeName) Schema(huma.Registry) *huma.Schema {
-	return enumSchema(toStrings(document.Types()))
+	return enumSchema(customer.CheckErrorTypes)
 }
 
 type verificationError struct {
 	ResourceID            string                `json:"resourceId" doc:"Id of the customer, beneficial owner or document." example:"Customer:0199f0a2-7b1c-7e55-9d6b-2f1f6a0c4e11"`
 	Type                  verificationErrorType `json:"type" doc:"What is missing or wrong."`
 	Field                 string                `json:"field,omitempty" doc:"Path of the field, for MISSING_FIELD and INVALID_FIELD." example:"businessInfo.taxId"`
-	AcceptedDocumentTypes []documentTypeName    `json:"acceptedDocumentTypes,omitempty" doc:"Types of documents of which one is needed."`
+	AcceptedDocumentTypes []documentType        `json:"acceptedDocumentTypes,omitempty" doc:"Types of documents of which one is needed."`
 	Reason                string                `json:"reason" doc:"What is wrong and what to do." example:"The field is required. Set it with PATCH /customers/{customerId}."`
 }
 
@@ -66,7 +61,7 @@ func renderVerification(v verification.Verification) verificationBody {
 	for _, e := range v.Errors {
 		rendered := verificationError{ResourceID: e.Resource, Type: verificationErrorType(e.Type), Field: e.Field, Reason: e.Reason}
 		for _, name := range e.AcceptedDocuments {
-			rendered.AcceptedDocumentTypes = append(rendered.AcceptedDocumentTypes, documentTypeName(name))
+			rendered.AcceptedDocumentTypes = append(rendered.AcceptedDocumentTypes, documentType(name))
 		}
 		body.Errors = append(body.Errors, rendered)
 	}

@@ -81,12 +81,8 @@ type (
 )
 
 // Schema returns the enum of values.
-func (deliveryStatus) Schema(huma.Registry) *huma.Schema {
-	return enumSchema(toStrings(event.Statuses))
-}
-func (attemptOutcome) Schema(huma.Registry) *huma.Schema {
-	return enumSchema(toStrings(event.Outcomes))
-}
+func (deliveryStatus) Schema(huma.Registry) *huma.Schema { return enumSchema(event.Statuses) }
+func (attemptOutcome) Schema(huma.Registry) *huma.Schema { return enumSchema(event.Outcomes) }
 
 // eventJSON is the body of an event, already encoded.
 type eventJSON []byte
