@@ -74,12 +74,9 @@ func (c corridorsApproveCommand) Run(ctx context.Context, env *Env) error {
 		return err
 	}
 	return c.with(ctx, env, OnBooks, func(services Services) error {
-		if err := services.CheckClock(ctx); err != nil {
-			return err
-		}
-		by, err := c.author(ctx, env, services)
+		by, err := c.changer(ctx, env, services, "nothing was changed")
 		if err != nil {
-			return fieldErrors("nothing was changed", err)
+			return err
 		}
 		approved, err := services.Pricing().Approve(ctx, by, id)
 		if err != nil {
@@ -100,12 +97,9 @@ func (c corridorsRejectCommand) Run(ctx context.Context, env *Env) error {
 		return err
 	}
 	return c.with(ctx, env, OnBooks, func(services Services) error {
-		if err := services.CheckClock(ctx); err != nil {
-			return err
-		}
-		by, err := c.author(ctx, env, services)
+		by, err := c.changer(ctx, env, services, "nothing was changed")
 		if err != nil {
-			return fieldErrors("nothing was changed", err)
+			return err
 		}
 		rejected, err := services.Pricing().Reject(ctx, by, id, c.Note)
 		if err != nil {

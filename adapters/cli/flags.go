@@ -191,8 +191,16 @@ func (f actorFlag) author(ctx context.Context, env *Env, services Services) (pla
 	return services.People().Acting(ctx, c)
 }
 
-// withAuthor opens the services on the database, and calls do with who runs the command. The outcome is what the error says of a
-// refused one.
+// changer is author for a command that sets times in the ledger, which the clock of this machine has to allow. The outcome is what the
+// error says of a refused one.
+func (f actorFlag) changer(ctx context.Context, env *Env, services Services, outcome string) (by platform.Author, err error) {
+	if err = services.CheckClock(ctx); err == nil {
+		by, err = f.author(ctx, env, services)
+	}
+	return by, fieldErrors(outcome, err)
+}
+
+// withAuthor calls do with the services on the database and who runs the command. The outcome is what the error says of a refused one.
 func (f actorFlag) withAuthor(ctx context.Context, env *Env, database DatabaseFlags, outcome string,
 	do func(Services, platform.Author) error) error {
 	return database.with(ctx, env, AsRequest, func(services Services) error {
@@ -238,12 +246,9 @@ type changeFlags struct {
 func (f changeFlags) change(ctx context.Context, env *Env, work Work, outcome string,
 	do func(Services, ident.Platform, platform.Author) error) error {
 	return f.with(ctx, env, work, func(services Services) error {
-		if err := services.CheckClock(ctx); err != nil {
-			return err
-		}
-		by, err := f.author(ctx, env, services)
+		by, err := f.changer(ctx, env, services, outcome)
 		if err != nil {
-			return fieldErrors(outcome, err)
+			return err
 		}
 		p, err := f.resolve(ctx, services)
 		if err != nil {

@@ -38,11 +38,8 @@ func (c ledgerSafeguardingCommand) Run(ctx context.Context, env *Env) error {
 		service := services.Treasury()
 		var by platform.Author
 		if c.Again || c.Acknowledge != "" {
-			if err := services.CheckClock(ctx); err != nil {
+			if by, err = c.changer(ctx, env, services, "nothing was changed"); err != nil {
 				return err
-			}
-			if by, err = c.author(ctx, env, services); err != nil {
-				return fieldErrors("nothing was changed", err)
 			}
 		}
 		if c.Again {

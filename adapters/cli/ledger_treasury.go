@@ -160,12 +160,9 @@ func (c treasuryPurposeCommand) Run(ctx context.Context, env *Env) error {
 	return c.on(ctx, env, AsRequest, func(services Services, p ident.Platform) error {
 		service := services.Treasury()
 		if c.Account != "" {
-			if err := services.CheckClock(ctx); err != nil {
-				return err
-			}
-			by, err := c.author(ctx, env, services)
+			by, err := c.changer(ctx, env, services, "nothing was changed")
 			if err != nil {
-				return fieldErrors("nothing was changed", err)
+				return err
 			}
 			change := ports.AccountPurpose{Path: c.Account, Purpose: safeguarding.Purpose(c.Purpose), By: by, Note: c.Note}
 			if err := service.SetPurposeAlone(ctx, p, change); err != nil {
