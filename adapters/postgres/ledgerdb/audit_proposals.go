@@ -2,6 +2,8 @@ package ledgerdb
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -9,58 +11,31 @@ import (
 	"causeway/ports"
 )
 
+// approvedTables are the tables of a platform that have changes made by proposals, with what each change is called.
+var approvedTables = []struct{ name, subject string }{
+	{"ledger_authorisations", "'posting ' || posting_id"},
+	{"unmatched_assignments", "'assignment of receipt ' || receipt_id"},
+	{"ledger_period_changes", "action || ' of ' || to_char(month, 'YYYY-MM')"},
+	{"receivable_changes", "'change ' || number || ' of receivable ' || receivable_id"},
+	{"ledger_settings", "'settings version ' || version"},
+	{"treasury_movements", "'treasury movement ' || id"},
+	{"treasury_arrivals", "'arrival of treasury movement ' || movement_id"},
+	{"safeguarding_purposes", "'purpose of ' || account || ' version ' || version"},
+	{"ledger_added_accounts", "'account ' || path || ' version ' || version"},
+	{"ledger_recurring_adjustments", "'recurring adjustment ' || name || ' version ' || version"},
+	{"ledger_gl_mappings", "'general ledger mapping version ' || version"},
+	{"ledger_month_end_runs", "kind || ' run ' || run || ' of ' || to_char(month, 'YYYY-MM')"},
+	{"ledger_year_closings", "'closing ' || number || ' of the year ' || year"},
+	{"ledger_year_reversals", "'reversal of closing ' || number || ' of the year ' || year"},
+	{"rail_decisions", "'decision ' || id || ' about payment ' || payment_id"},
+}
+
 // auditProposedChanges pairs the executed proposals of a platform, or those for all platforms and of connections if it is NULL, with the
 // changes that were made by one, in all tables of such changes. Both are made by hand, so there are few of them.
-const auditProposedChanges = `
-WITH changes AS (
-    SELECT 'posting ' || posting_id AS subject, proposal_id, token_id, actor, person_id, approver_token_id, approver FROM ledger_authorisations
-    WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
-    UNION ALL
-    SELECT 'assignment of receipt ' || receipt_id, proposal_id, token_id, actor, person_id, approver_token_id, approver FROM unmatched_assignments
-    WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
-    UNION ALL
-    SELECT action || ' of ' || to_char(month, 'YYYY-MM'), proposal_id, token_id, actor, person_id, approver_token_id, approver FROM ledger_period_changes
-    WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
-    UNION ALL
-    SELECT 'change ' || number || ' of receivable ' || receivable_id, proposal_id, token_id, actor, person_id, approver_token_id, approver FROM receivable_changes
-    WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
-    UNION ALL
-    SELECT 'settings version ' || version, proposal_id, token_id, actor, person_id, approver_token_id, approver FROM ledger_settings
-    WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
-    UNION ALL
-    SELECT 'treasury movement ' || id, proposal_id, token_id, actor, person_id, approver_token_id, approver FROM treasury_movements
-    WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
-    UNION ALL
-    SELECT 'arrival of treasury movement ' || movement_id, proposal_id, token_id, actor, person_id, approver_token_id, approver FROM treasury_arrivals
-    WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
-    UNION ALL
-    SELECT 'purpose of ' || account || ' version ' || version, proposal_id, token_id, actor, person_id, approver_token_id, approver FROM safeguarding_purposes
-    WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
-    UNION ALL
-    SELECT 'account ' || path || ' version ' || version, proposal_id, token_id, actor, person_id, approver_token_id, approver FROM ledger_added_accounts
-    WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
-    UNION ALL
-    SELECT 'recurring adjustment ' || name || ' version ' || version, proposal_id, token_id, actor, person_id, approver_token_id, approver FROM ledger_recurring_adjustments
-    WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
-    UNION ALL
-    SELECT 'general ledger mapping version ' || version, proposal_id, token_id, actor, person_id, approver_token_id, approver FROM ledger_gl_mappings
-    WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
-    UNION ALL
-    SELECT kind || ' run ' || run || ' of ' || to_char(month, 'YYYY-MM'), proposal_id, token_id, actor, person_id, approver_token_id, approver FROM ledger_month_end_runs
-    WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
-    UNION ALL
-    SELECT 'closing ' || number || ' of the year ' || year, proposal_id, token_id, actor, person_id, approver_token_id, approver FROM ledger_year_closings
-    WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
-    UNION ALL
-    SELECT 'reversal of closing ' || number || ' of the year ' || year, proposal_id, token_id, actor, person_id, approver_token_id, approver FROM ledger_year_reversals
-    WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
-    UNION ALL
+var auditProposedChanges = "WITH changes AS (" + changesOfPlatform() + `
     SELECT 'resolution of break ' || break_id, proposal_id, CASE WHEN resolved_by ~ '^Token:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' THEN substr(resolved_by, 7)::uuid END,
         actor, person_id, approver_token_id, approver
     FROM reconciliation_resolutions
-    WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
-    UNION ALL
-    SELECT 'decision ' || id || ' about payment ' || payment_id, proposal_id, token_id, actor, person_id, approver_token_id, approver FROM rail_decisions
     WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
     UNION ALL
     SELECT 'price change ' || seq || ' of ' || source || ' to ' || destination, proposal_id, NULL, changed_by, person_id, NULL, approver FROM corridor_changes
@@ -87,6 +62,17 @@ FROM proposals p
 FULL JOIN changes c ON c.proposal_id = p.id
 WHERE p.status = 'EXECUTED' OR c.subject IS NOT NULL
 ORDER BY 1, c.subject`
+
+func changesOfPlatform() string {
+	var changes strings.Builder
+	for _, t := range approvedTables {
+		fmt.Fprintf(&changes, `
+    SELECT %s AS subject, proposal_id, token_id, actor, person_id, approver_token_id, approver FROM %s
+    WHERE platform_id = $1 AND (proposal_id IS NOT NULL OR approver_token_id IS NOT NULL OR approver <> '')
+    UNION ALL`, t.subject, t.name)
+	}
+	return changes.String()
+}
 
 // ProposedChanges implements ports.AuditView.
 func (v *auditView) ProposedChanges(ctx context.Context, p ident.Platform, each func(ports.AuditProposedChange) error) error {
