@@ -70,33 +70,28 @@ func (w work) settleCollection(t transaction.Transaction, o ports.Outcome) error
 	if o.TransactionHash != "" {
 		t.SourceHash = o.TransactionHash
 	}
-	switch o.Verdict {
-	case ports.Done:
-		w.checkCollectionAt(t, o.RetryAt)
-		return w.update(t.Collected(w.Now))
-	case ports.Refused, ports.Returned: // in time, so that nobody relies on the money
-		return w.update(withRejection(t, o).CollectionFailed(collectionFailure(o), w.Now))
-	case ports.CancelledByUser:
-		return w.update(t.Cancel(w.Now))
-	default: // waiting, or the rail could not be called
-		w.wait(t, o, time.Time{})
-		w.callAgain(t.Platform, t.CollectionStep(), t.ID.UUID(), o)
-		return nil
-	}
+	return w.settleDebit(t, o, t.CollectionStep(), transaction.Transaction.Collected, transaction.Transaction.CollectionFailed)
 }
 
 func (w work) settlePull(t transaction.Transaction, o ports.Outcome) error {
+	return w.settleDebit(t, o, transaction.StepPull, transaction.Transaction.Arrived, transaction.Transaction.Failed)
+}
+
+// settleDebit decides with one of two functions what follows from a rail's outcome for a debit, which a step asks for.
+func (w work) settleDebit(t transaction.Transaction, o ports.Outcome, step transaction.Step,
+	done func(transaction.Transaction, time.Time) (transaction.Decision, error),
+	failed func(transaction.Transaction, transaction.FailureReason, time.Time) (transaction.Decision, error)) error {
 	switch o.Verdict {
 	case ports.Done:
 		w.checkCollectionAt(t, o.RetryAt)
-		return w.update(t.Arrived(w.Now))
+		return w.update(done(t, w.Now))
 	case ports.Refused, ports.Returned: // in time, so that nobody relies on the money
-		return w.update(withRejection(t, o).Failed(collectionFailure(o), w.Now))
+		return w.update(failed(withRejection(t, o), collectionFailure(o), w.Now))
 	case ports.CancelledByUser:
 		return w.update(t.Cancel(w.Now))
 	default: // waiting, or the rail could not be called
 		w.wait(t, o, time.Time{})
-		w.callAgain(t.Platform, transaction.StepPull, t.ID.UUID(), o)
+		w.callAgain(t.Platform, step, t.ID.UUID(), o)
 		return nil
 	}
 }
