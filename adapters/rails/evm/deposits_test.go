@@ -86,18 +86,15 @@ func TestPoll_ReorganisationBeforeAndAfterTheCredit(t *testing.T) {
 
 	before := e.chain.Call("evm_snapshot")
 	e.usdc.Mint(address, 111)
-	e.chain.Mine(2)
-	e.poll(r)
+	e.mine(r, 2)
 	e.chain.Call("evm_revert", before)
-	e.chain.Mine(6)
-	if got := e.poll(r); len(got.Receipts)+len(got.Reversals) != 0 {
+	if got := e.mine(r, 6); len(got.Receipts)+len(got.Reversals) != 0 {
 		t.Fatalf("vanished before its confirmations: %+v", got)
 	}
 
 	credited := e.chain.Call("evm_snapshot")
 	hash := e.usdc.Mint(address, 222)
-	e.chain.Mine(4)
-	if got := e.poll(r); len(got.Receipts) != 1 || got.Receipts[0].PartnerID != hash+":0" {
+	if got := e.mine(r, 4); len(got.Receipts) != 1 || got.Receipts[0].PartnerID != hash+":0" {
 		t.Fatalf("not credited: %+v", got)
 	}
 	e.chain.Call("evm_revert", credited)
@@ -110,8 +107,7 @@ func TestPoll_ReorganisationBeforeAndAfterTheCredit(t *testing.T) {
 
 	again := e.chain.Call("evm_snapshot")
 	hash = e.usdc.Mint(address, 333)
-	e.chain.Mine(4)
-	if got := e.poll(r); len(got.Receipts) != 1 {
+	if got := e.mine(r, 4); len(got.Receipts) != 1 {
 		t.Fatalf("not credited: %+v", got)
 	}
 	e.chain.Call("evm_revert", again)

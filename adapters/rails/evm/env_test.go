@@ -217,6 +217,13 @@ func (e *env) address(r *recorded, a account.Internal) string {
 	return address
 }
 
+// mine adds blocks to the chain, and polls.
+func (e *env) mine(r *recorded, blocks int) ports.RailReport {
+	e.t.Helper()
+	e.chain.Mine(blocks)
+	return e.poll(r)
+}
+
 // poll polls until there is nothing more, and returns everything that was reported.
 func (e *env) poll(r *recorded) ports.RailReport {
 	e.t.Helper()

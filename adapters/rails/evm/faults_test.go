@@ -100,8 +100,7 @@ func TestSend_MovesOnceAfterACrashAtAnyStep(t *testing.T) {
 			e.proxy.fault.Store(nil)
 			other := e.rail()
 			e.send(other, p)
-			e.chain.Mine(3)
-			e.poll(other)
+			e.mine(other, 3)
 
 			if o := e.send(other, p); o.Verdict != ports.Done || e.usdc.Balance(to) != 10 {
 				t.Fatalf("call %d, after %t: %+v; the payee has %d", call, after, o, e.usdc.Balance(to))

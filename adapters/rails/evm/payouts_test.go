@@ -204,22 +204,19 @@ func TestPoll_SendsAgainWhatVanished(t *testing.T) {
 	p := e.payout(to, 700)
 	before := e.chain.Call("evm_snapshot")
 	e.send(r, p)
-	e.chain.Mine(3)
-	e.poll(r)
+	e.mine(r, 3)
 	if o := e.send(r, p); o.Verdict != ports.Done {
 		t.Fatalf("%+v", o)
 	}
 	e.chain.Call("evm_revert", before)
 	e.usdc.Mint(e.payee(), 1)
-	e.chain.Mine(6)
-	if got := e.poll(r); len(got.Changed) != 1 || e.usdc.Balance(to) != 0 {
+	if got := e.mine(r, 6); len(got.Changed) != 1 || e.usdc.Balance(to) != 0 {
 		t.Fatalf("%+v", got)
 	}
 	if o := e.send(r, p); o.Verdict != ports.Done || o.RetryAt.IsZero() {
 		t.Fatalf("after the reorganisation: %+v", o)
 	}
-	e.chain.Mine(3)
-	e.poll(r)
+	e.mine(r, 3)
 
 	if o := e.send(r, p); o.Verdict != ports.Done || e.usdc.Balance(to) != 700 {
 		t.Errorf("%+v; the payee has %d", o, e.usdc.Balance(to))
@@ -241,14 +238,12 @@ func TestPoll_ForeignTransactionTakesTheNonce(t *testing.T) {
 			before := e.chain.Call("evm_snapshot")
 			e.send(r, p)
 			if delivered {
-				e.chain.Mine(3)
-				e.poll(r)
+				e.mine(r, 3)
 			}
 			e.chain.Call("evm_revert", before)
 			e.chain.Call("hardhat_impersonateAccount", e.wallet())
 			e.chain.Call("eth_sendTransaction", map[string]any{"from": e.wallet(), "to": devnet.Deployer, "value": "0x1"})
-			e.chain.Mine(6)
-			e.poll(r)
+			e.mine(r, 6)
 			e.poll(r)
 
 			want := map[bool]ports.Verdict{false: ports.Refused, true: ports.Returned}[delivered]
@@ -273,10 +268,8 @@ func TestPoll_FillsANonceThatNobodyHas(t *testing.T) {
 	p := e.payout(to, 700)
 	e.send(r, p)
 	e.chain.Call("evm_revert", before)
-	e.chain.Mine(2)
-	e.poll(r)
-	e.chain.Mine(3)
-	e.poll(r)
+	e.mine(r, 2)
+	e.mine(r, 3)
 
 	if o := e.send(r, p); o.Verdict != ports.Done || e.usdc.Balance(to) != 700 {
 		t.Errorf("%+v; the payee has %d", o, e.usdc.Balance(to))

@@ -18,8 +18,7 @@ func TestSweep_GoesOnAfterItsFeeHasRisen(t *testing.T) {
 	address := e.address(r, e.newAccount(money.USDC))
 	e.poll(r)
 	e.usdc.Mint(address, 6_000_000)
-	e.chain.Mine(3)
-	e.poll(r)
+	e.mine(r, 3)
 	e.chain.Mine(3)
 	before := e.chain.Call("evm_snapshot")
 	e.poll(r) // signs the sweep
@@ -31,8 +30,7 @@ func TestSweep_GoesOnAfterItsFeeHasRisen(t *testing.T) {
 		e.poll(r)
 	}
 	for range 4 {
-		e.chain.Mine(3)
-		e.poll(r)
+		e.mine(r, 3)
 	}
 
 	if e.usdc.Balance(e.wallet()) != 6_000_000 || e.usdc.Balance(address) != 0 {
@@ -90,8 +88,7 @@ func TestSweep_AfterItsDepositHasVanished(t *testing.T) {
 	}
 	e.chain.Call("evm_revert", before)
 	e.usdc.Mint(e.payee(), 1)
-	e.chain.Mine(12)
-	if got := e.poll(r); len(got.Reversals) != 1 || e.usdc.Balance(e.wallet()) != 0 {
+	if got := e.mine(r, 12); len(got.Reversals) != 1 || e.usdc.Balance(e.wallet()) != 0 {
 		t.Fatalf("not reversed: %+v", got)
 	}
 	e.usdc.Mint(address, 6_000_000)

@@ -28,13 +28,11 @@ func TestTether_PaysAndSweepsWithoutReturnValue(t *testing.T) {
 	address, to := e.address(r, e.newAccount(money.USDT)), e.payee()
 	e.poll(r)
 	e.usdc.Mint(address, 6_000_000)
-	e.chain.Mine(3)
-	if got := e.poll(r); len(got.Receipts) != 1 || got.Receipts[0].Amount != (money.Amount{Minor: 6_000_000, Currency: money.USDT}) {
+	if got := e.mine(r, 3); len(got.Receipts) != 1 || got.Receipts[0].Amount != (money.Amount{Minor: 6_000_000, Currency: money.USDT}) {
 		t.Fatalf("%+v", got)
 	}
 	for range 3 {
-		e.chain.Mine(3)
-		e.poll(r)
+		e.mine(r, 3)
 	}
 	p := e.payout(to, 1_000_000)
 	e.send(r, p)
@@ -58,8 +56,7 @@ func TestTether_KeepsAFee(t *testing.T) {
 	e.usdc.Mint(devnet.Deployer, 2_000_000)
 	whole := e.payout(e.payee(), 100_000)
 	e.send(r, whole)
-	e.chain.Mine(3)
-	if got := e.poll(r); len(got.Contradictions) != 0 || e.send(r, whole).Verdict != ports.Done {
+	if got := e.mine(r, 3); len(got.Contradictions) != 0 || e.send(r, whole).Verdict != ports.Done {
 		t.Fatalf("without a fee: %+v", got)
 	}
 	e.usdc.SetFee(100)

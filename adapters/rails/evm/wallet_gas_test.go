@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"causeway/adapters/rails/evm"
-	"causeway/adapters/rails/evm/eth"
 	"causeway/ports"
 )
 
@@ -17,27 +16,16 @@ func TestWalletGas_TooLittle(t *testing.T) {
 	// fee, and the payment is made once.
 	e := newWalletEnvIn(t, "TestTether")
 	e.extra["maxFeeGwei"] = "500"
-	r := e.rail()
-	o := e.newOwner(r)
-	o.deposit(r, 100)
+	r, o := e.holding(100)
 	pays := o.pays(r, 60, 360_000)
-	e.debit(r, pays)
-	e.chain.Mine(1)
-	e.debit(r, pays)
-	signed := e.transactions(evm.WalletDebit, pays)
-	if len(signed) != 1 {
-		t.Fatal("the transaction is not signed")
-	}
-	e.chain.Call("hardhat_dropTransaction", eth.FormatHash(signed[0].Attempts[0].Hash))
+	e.signAndDrop(r, pays)
 	for range 6 {
 		e.chain.Call("hardhat_setNextBlockBaseFeePerGas", "0xba43b7400") // 50 gwei
 		e.chain.Mine(1)
 		e.clock.Advance(5 * time.Minute)
 		e.poll(r)
 	}
-	if got := e.settle(r, pays); got[0].Verdict != ports.Done {
-		t.Errorf("%+v", got)
-	}
+	e.wantDone(r, pays)
 	if n := len(e.transactions(evm.WalletDebit, pays)[0].Attempts); n < 2 {
 		t.Errorf("signed %d times", n)
 	}
@@ -62,17 +50,14 @@ func TestWalletGas_OwnerSpendsIt(t *testing.T) {
 	// The owner spends the gas of a payment each time that some is there: the payment gets it once, later ones none, until what is missing
 	// is there again.
 	e := newWalletEnvIn(t, "TestTether")
-	r := e.rail()
-	o := e.newOwner(r)
-	o.deposit(r, 100)
+	r, o := e.holding(100)
 	sent := func() int64 { return e.chain.Number("eth_getTransactionCount", e.env.wallet(), "latest").Int64() }
 	step := func(pays ports.WalletTransfer) ports.Outcome {
 		got := e.debit(r, pays)
 		for range 4 {
 			e.chain.Mine(3)
 			o.spendsGas()
-			e.chain.Mine(3)
-			e.poll(r)
+			e.mine(r, 3)
 			got = e.debit(r, pays)
 		}
 		return got
@@ -81,12 +66,7 @@ func TestWalletGas_OwnerSpendsIt(t *testing.T) {
 	if got := step(first); got.Verdict != ports.Waiting || sent() != 1 {
 		t.Fatalf("%d transactions were sent; %+v", sent(), got)
 	}
-	e.chain.Call("evm_increaseTime", 4000)
-	e.chain.Mine(4)
-	e.poll(r)
-	if got := e.debit(r, first); got.Verdict != ports.Refused {
-		t.Errorf("%+v", got)
-	}
+	e.wantExpired(r, first)
 	second := o.pays(r, 30, 36_000)
 	if got := step(second); got.Verdict != ports.Waiting || sent() != 1 || !strings.Contains(got.Text, "spent by its owner") {
 		t.Errorf("%d transactions were sent; %+v", sent(), got)
@@ -102,9 +82,7 @@ func TestWalletGas_OwnersTransactionVanishes(t *testing.T) {
 	t.Parallel()
 	// The owner has sent a transaction, which vanishes in a reorganisation before it is final: the payment is signed after no gap, and made.
 	e := newWalletEnvIn(t, "TestTether")
-	r := e.rail()
-	o := e.newOwner(r)
-	o.deposit(r, 100)
+	r, o := e.holding(100)
 	e.chain.Call("hardhat_setBalance", o.address, "0xde0b6b3a7640000")
 	before := e.chain.Call("evm_snapshot")
 	o.asOwner(o.payee(), nil)
@@ -115,8 +93,6 @@ func TestWalletGas_OwnersTransactionVanishes(t *testing.T) {
 	}
 	e.chain.Call("evm_revert", before)
 	e.chain.Mine(5)
-	if got := e.settle(r, pays); got[0].Verdict != ports.Done {
-		t.Errorf("%+v", got)
-	}
+	e.wantDone(r, pays)
 	e.wantBalances(40, 60, o)
 }

@@ -21,9 +21,7 @@ func TestWalletSteps_LostRecordsPayNothingTwice(t *testing.T) {
 			inCounted(t, func(t *testing.T, e *walletEnv, r *recorded, o *owner) {
 				position := e.queryBlock("SELECT position FROM evm_chains")
 				pays := o.pays(r, 30, 36_000)
-				if got := e.settle(r, pays); got[0].Verdict != ports.Done {
-					t.Fatalf("%+v", got)
-				}
+				e.wantDone(r, pays)
 				e.forget(position)
 				restored := e.rail()
 				if read {
@@ -46,9 +44,7 @@ func TestWalletSteps_LostPaymentIsNotRefused(t *testing.T) {
 	inCounted(t, func(t *testing.T, e *walletEnv, r *recorded, o *owner) {
 		position := e.queryBlock("SELECT position FROM evm_chains")
 		pays := o.pays(r, 30, 3600)
-		if got := e.settle(r, pays); got[0].Verdict != ports.Done {
-			t.Fatalf("%+v", got)
-		}
+		e.wantDone(r, pays)
 		e.forget(position)
 		restored := e.rail()
 		e.chain.Call("evm_increaseTime", 4000)
@@ -102,14 +98,11 @@ func TestWalletSteps_EarlierTransferOfTheAmountBlocksNothing(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		e.chain.Call("evm_increaseTime", 4000)
-		e.chain.Mine(4)
-		e.poll(r)
+		e.mine(r, 4)
 		if got := e.debit(r, before); got.Verdict != ports.Waiting || !strings.Contains(got.Text, "no record") {
 			t.Errorf("%+v", got)
 		}
-		if got := e.settle(r, pays()); got[0].Verdict != ports.Done {
-			t.Errorf("%+v", got)
-		}
+		e.wantDone(r, pays())
 		e.wantBalances(40, 60, o)
 	})
 }

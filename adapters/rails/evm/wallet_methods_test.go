@@ -92,8 +92,7 @@ func TestWallets_OnlyWhatTheOwnerSigned(t *testing.T) {
 					t.Errorf("%s: %+v", name, got)
 				}
 			}
-			e.chain.Mine(3)
-			e.poll(r)
+			e.mine(r, 3)
 			e.wantBalances(1000, 0, o)
 		})
 	}
@@ -104,9 +103,7 @@ func TestWallets_ChainRefusesAnotherSignature(t *testing.T) {
 	// The contract takes no signature of another key, for authorisations and for permits.
 	for _, contract := range []string{"TestAuthorizedToken", "TestPermitToken"} {
 		e := newWalletEnvIn(t, contract)
-		r := e.rail()
-		o := e.newOwner(r)
-		o.deposit(r, 1000)
+		r, o := e.holding(1000)
 		e.alter = func(s *wallet.SignedTransfer) { s.R[5]++ }
 		got := e.debit(r, o.pays(r, 10, 3600))
 		if got.Verdict != ports.Waiting || got.Accepted || !strings.Contains(got.Text, "invalid signature") {
@@ -149,9 +146,7 @@ func TestWallets_AnotherMethodEndsTheTurn(t *testing.T) {
 	t.Parallel()
 	// A process has the turn for a payment, and the way to pay changes: once the payment is refused, that process adds nothing.
 	e := newWalletEnvIn(t, "TestTether")
-	r := e.rail()
-	o := e.newOwner(r)
-	o.deposit(r, 100)
+	r, o := e.holding(100)
 	via, err := r.Settlement(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -219,9 +214,7 @@ func TestWallets_AuthorizationsAreSignedTogether(t *testing.T) {
 	t.Parallel()
 	// The authorisations of a batch are signed several at a time.
 	e := newWalletEnv(t)
-	r := e.rail()
-	o := e.newOwner(r)
-	o.deposit(r, 100)
+	r, o := e.holding(100)
 	both := make(chan struct{})
 	var signing atomic.Int32
 	e.alter = func(*wallet.SignedTransfer) {

@@ -23,9 +23,7 @@ func inCounted(t *testing.T, run func(t *testing.T, e *walletEnv, r *recorded, o
 		t.Run(contract, func(t *testing.T) {
 			t.Parallel()
 			e := newWalletEnvIn(t, contract)
-			r := e.rail()
-			o := e.newOwner(r)
-			o.deposit(r, 100)
+			r, o := e.holding(100)
 			run(t, e, r, o)
 		})
 	}
@@ -41,9 +39,7 @@ func TestWalletSteps_PermitMovesItsAmount(t *testing.T) {
 	// The wallet of the connection sends the permit and the transfer, and pays for both; nothing is left of the allowance, and the wallet
 	// needs no gas.
 	e := newWalletEnvIn(t, "TestPermitToken")
-	r := e.rail()
-	o := e.newOwner(r)
-	o.deposit(r, 100)
+	r, o := e.holding(100)
 	pays := o.pays(r, 60, 36_000)
 	if got := e.debit(r, pays); got.Verdict != ports.Waiting || got.Accepted || len(e.transactions(evm.WalletPermit, pays)) != 1 ||
 		len(e.transactions(evm.WalletDebit, pays)) != 0 {
@@ -63,9 +59,7 @@ func TestWalletSteps_PermitThatAnotherHasSent(t *testing.T) {
 	t.Parallel()
 	// Somebody else sends the permit first, so that ours fails: the allowance is there, and the transfer follows.
 	e := newWalletEnvIn(t, "TestPermitToken")
-	r := e.rail()
-	o := e.newOwner(r)
-	o.deposit(r, 100)
+	r, o := e.holding(100)
 	pays := o.pays(r, 60, 36_000)
 	e.debit(r, pays)
 	permit := e.transactions(evm.WalletPermit, pays)[0]
@@ -78,8 +72,7 @@ func TestWalletSteps_PermitThatAnotherHasSent(t *testing.T) {
 	}
 	e.wantBalances(40, 60, o)
 	for range 2 {
-		e.chain.Mine(3)
-		e.poll(r)
+		e.mine(r, 3)
 	}
 	if got := e.transactions(evm.WalletPermit, pays)[0].State; got != evm.Reverted {
 		t.Errorf("our permit is %s", got)
@@ -91,20 +84,16 @@ func TestWalletSteps_AllowanceOfAFailedPayment(t *testing.T) {
 	// The wallet is frozen after its permit: the payment fails at the end of its time and leaves an allowance, of which the next payment
 	// takes nothing: its own permit replaces it.
 	e := newWalletEnvIn(t, "TestPermitToken")
-	r := e.rail()
-	o := e.newOwner(r)
-	o.deposit(r, 100)
+	r, o := e.holding(100)
 	fails := o.pays(r, 60, 3600)
 	e.debit(r, fails)
 	e.usdc.SetFrozen(o.address)
-	e.chain.Mine(3)
-	e.poll(r)
+	e.mine(r, 3)
 	if got := e.debit(r, fails); got.Verdict != ports.Waiting || got.Accepted || !strings.Contains(got.Text, "frozen") {
 		t.Errorf("%+v", got)
 	}
 	e.chain.Call("evm_increaseTime", 4000)
-	e.chain.Mine(4)
-	e.poll(r)
+	e.mine(r, 4)
 	if got := e.debit(r, fails); got.Verdict != ports.Refused || got.Code != "AUTHORIZATION_EXPIRED" || e.allowance(o).Int64() != 60 {
 		t.Fatalf("%+v; the allowance is %s", got, e.allowance(o))
 	}
@@ -126,9 +115,7 @@ func TestWalletSteps_GasStaysTheCompanys(t *testing.T) {
 	// The address of the wallet gets gas, waits for it, and pays. What is left stays for the next payment. All fees are reported, and what
 	// the addresses hold is what the connection had, less the fees.
 	e := newWalletEnvIn(t, "TestTether")
-	r := e.rail()
-	o := e.newOwner(r)
-	o.deposit(r, 100)
+	r, o := e.holding(100)
 	native := func() int64 {
 		balances, err := r.Balances(t.Context())
 		if err != nil {
@@ -180,8 +167,7 @@ func TestWalletSteps_PaymentsOfOneWalletGoOneAfterTheOther(t *testing.T) {
 				calling.Go(func() { other.Debit(t.Context(), payments) })
 			}
 			calling.Wait()
-			e.chain.Mine(3)
-			e.poll(r)
+			e.mine(r, 3)
 		}
 		for i, got := range e.settle(r, payments...) {
 			if got.Verdict != ports.Done {
@@ -197,9 +183,7 @@ func TestWalletSteps_ReorganisationAfterThePayment(t *testing.T) {
 	inCounted(t, func(t *testing.T, e *walletEnv, r *recorded, o *owner) {
 		pays := o.pays(r, 60, 36_000)
 		before := e.chain.Call("evm_snapshot")
-		if got := e.settle(r, pays); got[0].Verdict != ports.Done {
-			t.Fatalf("%+v", got)
-		}
+		e.wantDone(r, pays)
 		e.chain.Call("evm_revert", before)
 		e.usdc.Mint(e.payee(), 1)
 		e.chain.Mine(40)
@@ -222,12 +206,8 @@ func TestWalletSteps_OwnerPaysTheTokensAway(t *testing.T) {
 	// nothing, and what the owner has moved is reported. The wallet can pay again.
 	inCounted(t, func(t *testing.T, e *walletEnv, r *recorded, o *owner) {
 		pays := o.pays(r, 60, 3600)
-		to, err := eth.ParseAddress(e.payee())
-		if err != nil {
-			t.Fatal(err)
-		}
 		e.debit(r, pays) // the permit, or the gas
-		o.asOwner(e.usdc.Address, eth.TransferCall(to, big.NewInt(70)))
+		o.movesTokens(70)
 		e.chain.Mine(3)
 		moved := e.poll(r).Contradictions
 		for range 3 {
@@ -240,15 +220,8 @@ func TestWalletSteps_OwnerPaysTheTokensAway(t *testing.T) {
 		if len(moved) != 1 || moved[0].Reported.Amount.Minor != 70 {
 			t.Errorf("reported: %+v", moved)
 		}
-		e.chain.Call("evm_increaseTime", 4000)
-		e.chain.Mine(4)
-		e.poll(r)
-		if got := e.debit(r, pays); got.Verdict != ports.Refused {
-			t.Errorf("%+v", got)
-		}
-		if got := e.settle(r, o.pays(r, 20, 36_000)); got[0].Verdict != ports.Done {
-			t.Errorf("the next payment: %+v", got)
-		}
+		e.wantExpired(r, pays)
+		e.wantDone(r, o.pays(r, 20, 36_000))
 		e.wantBalances(10, 20, o)
 	})
 }
@@ -257,23 +230,13 @@ func TestWalletSteps_OwnerUsesTheNonce(t *testing.T) {
 	t.Parallel()
 	// The transaction of a payment is signed, and its owner sends another one with its nonce: the payment fails at the end of its time.
 	e := newWalletEnvIn(t, "TestTether")
-	r := e.rail()
-	o := e.newOwner(r)
-	o.deposit(r, 100)
+	r, o := e.holding(100)
 	pays := o.pays(r, 60, 3600)
-	e.debit(r, pays)
-	e.chain.Mine(1)
-	e.debit(r, pays)
-	signed := e.transactions(evm.WalletDebit, pays)
-	if len(signed) != 1 {
-		t.Fatal("the transaction is not signed")
-	}
-	e.chain.Call("hardhat_dropTransaction", eth.FormatHash(signed[0].Attempts[0].Hash))
+	e.signAndDrop(r, pays)
 	o.asOwner(e.payee(), nil)
 	e.chain.Mine(1)
 	for range 3 {
-		e.chain.Mine(3)
-		e.poll(r)
+		e.mine(r, 3)
 	}
 	if got := e.transactions(evm.WalletDebit, pays)[0].State; got != evm.Lost {
 		t.Errorf("the transaction is %s", got)
@@ -281,27 +244,16 @@ func TestWalletSteps_OwnerUsesTheNonce(t *testing.T) {
 	if got := e.debit(r, pays); got.Verdict != ports.Waiting {
 		t.Errorf("%+v", got)
 	}
-	e.chain.Call("evm_increaseTime", 4000)
-	e.chain.Mine(4)
-	e.poll(r)
-	if got := e.debit(r, pays); got.Verdict != ports.Refused {
-		t.Errorf("%+v", got)
-	}
+	e.wantExpired(r, pays)
 	e.wantBalances(100, 0, o)
 }
 
 func TestWalletSteps_PauseHoldsPermitsAndGas(t *testing.T) {
 	// While the connection is paused, nothing is sent of a payment: no permit, no gas, and no transfer after them.
 	inCounted(t, func(t *testing.T, e *walletEnv, r *recorded, o *owner) {
-		pause := func(paused bool) {
-			held := ports.RailPause{Name: "base-main", Paused: paused, By: "ana", Note: "Test", At: noon}
-			if err := e.db.SaveRailPause(t.Context(), held); err != nil {
-				t.Fatal(err)
-			}
-		}
 		pays := o.pays(r, 60, 36_000)
 		for step := range 2 {
-			pause(true)
+			e.pause("base-main", true)
 			sent := e.chain.Number("eth_getTransactionCount", e.env.wallet(), "latest").Int64()
 			for range 2 {
 				if got := e.debit(r, pays); got.Verdict != ports.Waiting || got.Accepted || !strings.Contains(got.Text, "paused") {
@@ -312,13 +264,11 @@ func TestWalletSteps_PauseHoldsPermitsAndGas(t *testing.T) {
 			if n := e.chain.Number("eth_getTransactionCount", e.env.wallet(), "latest").Int64(); n != sent {
 				t.Errorf("step %d: %d transactions were sent", step, n-sent)
 			}
-			pause(false)
+			e.pause("base-main", false)
 			e.debit(r, pays)
 			e.chain.Mine(1)
 		}
-		if got := e.settle(r, pays); got[0].Verdict != ports.Done {
-			t.Errorf("%+v", got)
-		}
+		e.wantDone(r, pays)
 		e.wantBalances(40, 60, o)
 	})
 }
@@ -326,9 +276,7 @@ func TestWalletSteps_PauseHoldsPermitsAndGas(t *testing.T) {
 func TestWalletSteps_AnotherConnectionGoesOn(t *testing.T) {
 	// The connection is replaced by one with another name and seed: the wallet pays over it.
 	inCounted(t, func(t *testing.T, e *walletEnv, r *recorded, o *owner) {
-		if got := e.settle(r, o.pays(r, 10, 36_000)); got[0].Verdict != ports.Done {
-			t.Fatalf("%+v", got)
-		}
+		e.wantDone(r, o.pays(r, 10, 36_000))
 		c := e.connection()
 		e.account, e.cursor = 7, ""
 		c.Name, c.Settings["account"] = "base-next", "7"
@@ -339,9 +287,7 @@ func TestWalletSteps_AnotherConnectionGoesOn(t *testing.T) {
 		t.Cleanup(func() { _ = next.Close() })
 		e.chain.Call("hardhat_setBalance", e.env.wallet(), "0xde0b6b3a7640000")
 		e.poll(next)
-		if got := e.settle(next, o.pays(next, 20, 36_000)); got[0].Verdict != ports.Done {
-			t.Errorf("%+v", got)
-		}
+		e.wantDone(next, o.pays(next, 20, 36_000))
 		e.wantBalances(70, 20, o)
 	})
 }

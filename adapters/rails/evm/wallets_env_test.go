@@ -10,6 +10,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math/big"
 	"slices"
 	"sync"
 	"testing"
@@ -150,6 +151,15 @@ func (e *walletEnv) newOwner(r *recorded) *owner {
 	return o
 }
 
+// holding opens the rail, and a wallet that an amount was paid into.
+func (e *walletEnv) holding(amount int64) (*recorded, *owner) {
+	e.t.Helper()
+	r := e.rail()
+	o := e.newOwner(r)
+	o.deposit(r, amount)
+	return r, o
+}
+
 // pays returns a payment that the owner has signed, for some seconds from now on.
 func (o *owner) pays(r *recorded, amount int64, seconds int64) ports.WalletTransfer {
 	o.t.Helper()
@@ -213,10 +223,49 @@ func (e *walletEnv) settle(r *recorded, payments ...ports.WalletTransfer) []port
 		if !slices.ContainsFunc(outcomes, func(o ports.Outcome) bool { return o.Verdict != ports.Done && o.Verdict != ports.Refused }) {
 			break
 		}
-		e.chain.Mine(3)
-		e.poll(r)
+		e.mine(r, 3)
 	}
 	return outcomes
+}
+
+// wantDone settles a payment that is made.
+func (e *walletEnv) wantDone(r *recorded, pays ports.WalletTransfer) {
+	e.t.Helper()
+	if got := e.settle(r, pays); got[0].Verdict != ports.Done {
+		e.t.Fatalf("%+v", got)
+	}
+}
+
+// wantExpired checks that a payment of an hour is refused at the end of its time.
+func (e *walletEnv) wantExpired(r *recorded, pays ports.WalletTransfer) {
+	e.t.Helper()
+	e.chain.Call("evm_increaseTime", 4000)
+	e.mine(r, 4)
+	if got := e.debit(r, pays); got.Verdict != ports.Refused {
+		e.t.Errorf("%+v", got)
+	}
+}
+
+// signAndDrop calls about a payment until its transaction is signed, which the node then forgets.
+func (e *walletEnv) signAndDrop(r *recorded, pays ports.WalletTransfer) {
+	e.t.Helper()
+	e.debit(r, pays)
+	e.chain.Mine(1)
+	e.debit(r, pays)
+	signed := e.transactions(evm.WalletDebit, pays)
+	if len(signed) != 1 {
+		e.t.Fatal("the transaction is not signed")
+	}
+	e.chain.Call("hardhat_dropTransaction", eth.FormatHash(signed[0].Attempts[0].Hash))
+}
+
+// pause stops a connection or a rail, or lets it go on.
+func (e *walletEnv) pause(name string, paused bool) {
+	e.t.Helper()
+	held := ports.RailPause{Name: name, Paused: paused, By: "ana", Note: "Test", At: noon}
+	if err := e.db.SaveRailPause(e.t.Context(), held); err != nil {
+		e.t.Fatal(err)
+	}
 }
 
 // transactions returns what is stored of a payment for a purpose.
@@ -236,6 +285,18 @@ func (o *owner) asOwner(to string, data []byte) {
 	o.chain.Call("hardhat_setBalance", o.address, "0xde0b6b3a7640000")
 	o.chain.Call("eth_sendTransaction", map[string]any{"from": o.address, "to": to, "gas": "0x40000", "maxFeePerGas": "0x2540be400",
 		"maxPriorityFeePerGas": "0x2540be400", "data": "0x" + hex.EncodeToString(data)})
+}
+
+// movesTokens sends tokens to an address that it returns, as the owner can after an export.
+func (o *owner) movesTokens(amount int64) string {
+	o.t.Helper()
+	payee := o.payee()
+	to, err := eth.ParseAddress(payee)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	o.asOwner(o.usdc.Address, eth.TransferCall(to, big.NewInt(amount)))
+	return payee
 }
 
 // deposit pays tokens into the wallet, which are reported.

@@ -1,14 +1,11 @@
 package evm_test
 
 import (
-	"encoding/hex"
 	"fmt"
-	"math/big"
 	"strings"
 	"sync"
 	"testing"
 
-	"causeway/adapters/rails/evm/eth"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/ports"
@@ -20,11 +17,8 @@ func TestWallets_DepositPaymentAndCredit(t *testing.T) {
 	// pays the gas; what is paid to it comes from there, and is no deposit. Each happens once, however often it is called.
 	e := newWalletEnv(t)
 	e.extra["sweepFrom"] = "1"
-	r := e.rail()
-	o := e.newOwner(r)
-	o.deposit(r, 50_000_000)
-	e.chain.Mine(3)
-	if got := e.poll(r); len(got.Receipts) != 0 {
+	r, o := e.holding(50_000_000)
+	if got := e.mine(r, 3); len(got.Receipts) != 0 {
 		t.Errorf("reported again: %+v", got)
 	}
 
@@ -34,8 +28,7 @@ func TestWallets_DepositPaymentAndCredit(t *testing.T) {
 			t.Fatalf("%+v", got)
 		}
 	}
-	e.chain.Mine(3)
-	e.poll(e.rail())
+	e.mine(e.rail(), 3)
 	for range 2 {
 		if got := e.debit(e.rail(), pays); got.Verdict != ports.Done || !got.RetryAt.IsZero() || got.PartnerID == "" {
 			t.Fatalf("%+v", got)
@@ -115,9 +108,7 @@ func TestWallets_TwoProcessesPayOnce(t *testing.T) {
 	t.Parallel()
 	// Two processes are called at the same time about one payment.
 	e := newWalletEnv(t)
-	r := e.rail()
-	o := e.newOwner(r)
-	o.deposit(r, 100)
+	r, o := e.holding(100)
 	pays := o.pays(r, 60, 3600)
 	var calling sync.WaitGroup
 	for range 4 {
@@ -125,8 +116,7 @@ func TestWallets_TwoProcessesPayOnce(t *testing.T) {
 		calling.Go(func() { e.debit(other, pays) })
 	}
 	calling.Wait()
-	e.chain.Mine(3)
-	e.poll(r)
+	e.mine(r, 3)
 
 	if got := e.debit(r, pays); got.Verdict != ports.Done {
 		t.Errorf("%+v", got)
@@ -141,9 +131,7 @@ func TestWallets_ForgottenPaymentIsNotSentAgain(t *testing.T) {
 	t.Parallel()
 	// The database knows nothing of the transaction of a payment that was made: the state of its authorisation says so.
 	e := newWalletEnv(t)
-	r := e.rail()
-	o := e.newOwner(r)
-	o.deposit(r, 100)
+	r, o := e.holding(100)
 	pays := o.pays(r, 60, 3600)
 	e.debit(r, pays)
 	e.chain.Mine(3)
@@ -160,9 +148,7 @@ func TestWallets_PaymentIsRefusedOnlyOnceItCannotMove(t *testing.T) {
 	// A payment of what is not there waits, and is refused when its time is over as of a final block; from then on it moves nothing,
 	// also if the tokens arrive. One whose transaction fails on the chain is refused then too, and not before.
 	e := newWalletEnv(t)
-	r := e.rail()
-	o := e.newOwner(r)
-	o.deposit(r, 100)
+	r, o := e.holding(100)
 	missing, fails := o.pays(r, 500, 600), o.pays(r, 80, 600)
 	if got := e.debit(r, missing); got.Verdict != ports.Waiting || got.Accepted {
 		t.Errorf("%+v", got)
@@ -171,8 +157,7 @@ func TestWallets_PaymentIsRefusedOnlyOnceItCannotMove(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	e.usdc.SetFrozen(o.address) // in the same block or before, so that the transaction fails
-	e.chain.Mine(3)
-	e.poll(r)
+	e.mine(r, 3)
 	for _, late := range []bool{false, true} {
 		if late {
 			e.chain.Call("evm_increaseTime", 700)
@@ -207,14 +192,11 @@ func TestWallets_ReorganisationAfterThePayment(t *testing.T) {
 		t.Run(fmt.Sprint("gone ", gone), func(t *testing.T) {
 			t.Parallel()
 			e := newWalletEnv(t)
-			r := e.rail()
-			o := e.newOwner(r)
-			o.deposit(r, 100)
+			r, o := e.holding(100)
 			pays := o.pays(r, 60, 3600)
 			before := e.chain.Call("evm_snapshot")
 			e.debit(r, pays)
-			e.chain.Mine(3)
-			e.poll(r)
+			e.mine(r, 3)
 			if got := e.debit(r, pays); got.Verdict != ports.Done {
 				t.Fatalf("%+v", got)
 			}
@@ -223,8 +205,7 @@ func TestWallets_ReorganisationAfterThePayment(t *testing.T) {
 				e.usdc.SetFrozen(o.address)
 			}
 			e.usdc.Mint(e.payee(), 1)
-			e.chain.Mine(6)
-			e.poll(r)
+			e.mine(r, 6)
 			if got := e.debit(r, pays); got.Verdict != ports.Done {
 				t.Errorf("after the reorganisation: %+v", got)
 			}
@@ -253,18 +234,8 @@ func TestWallets_ExportedKeyMovesTokens(t *testing.T) {
 	// The owner moves tokens with the exported key, beside the service. It is reported once, to be posted by a person, with the wallet
 	// and the amount; a payment of what is no longer there waits.
 	e := newWalletEnv(t)
-	r := e.rail()
-	o := e.newOwner(r)
-	o.deposit(r, 100)
-	to := e.payee()
-	e.chain.Call("hardhat_impersonateAccount", o.address)
-	e.chain.Call("hardhat_setBalance", o.address, "0xde0b6b3a7640000")
-	payee, err := eth.ParseAddress(to)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e.chain.Call("eth_sendTransaction", map[string]any{"from": o.address, "to": e.usdc.Address, "gas": "0x40000",
-		"data": "0x" + hex.EncodeToString(eth.TransferCall(payee, big.NewInt(70)))})
+	r, o := e.holding(100)
+	to := o.movesTokens(70)
 	e.chain.Mine(3)
 
 	got := e.poll(r)
@@ -287,23 +258,15 @@ func TestWallets_PauseHoldsPayments(t *testing.T) {
 	t.Parallel()
 	// While the connection or its rail is paused nothing is signed, from or to a wallet. What was sent before is completed.
 	e := newWalletEnv(t)
-	r := e.rail()
-	o := e.newOwner(r)
-	o.deposit(r, 100)
+	r, o := e.holding(100)
 	e.usdc.Mint(e.env.wallet(), 50)
 	sent, held := o.pays(r, 10, 3600), o.pays(r, 20, 3600)
 	e.debit(r, sent)
 	credit := ports.WalletCredit{Wallet: o.id, Amount: money.Amount{Minor: 5, Currency: money.USDB}}
 	credit.Transaction.ID = ident.NewTransaction(e.ids.New, noon)
-	e.chain.Mine(3)
-	e.poll(r)
+	e.mine(r, 3)
 	for _, name := range []string{"base-main", "BASE"} {
-		pause := func(paused bool) {
-			if err := e.db.SaveRailPause(t.Context(), ports.RailPause{Name: name, Paused: paused, By: "ana", Note: "Test", At: noon}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		pause(true)
+		e.pause(name, true)
 		if got := e.debit(r, held); got.Verdict != ports.Waiting || got.Accepted {
 			t.Errorf("%s: %+v", name, got)
 		}
@@ -313,11 +276,10 @@ func TestWallets_PauseHoldsPayments(t *testing.T) {
 		if got := e.debit(r, sent); got.Verdict != ports.Done {
 			t.Errorf("%s: sent before: %+v", name, got)
 		}
-		pause(false)
+		e.pause(name, false)
 	}
 	e.debit(r, held)
 	r.Credit(t.Context(), []ports.WalletCredit{credit})
-	e.chain.Mine(3)
-	e.poll(r)
+	e.mine(r, 3)
 	e.wantBalances(100-10-20+5, 50+10+20-5, o)
 }
