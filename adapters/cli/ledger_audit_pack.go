@@ -17,6 +17,7 @@ import (
 	"causeway/app/audit"
 	"causeway/app/exports"
 	"causeway/app/exports/statement"
+	"causeway/app/platforms"
 	"causeway/app/yearend"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -71,6 +72,7 @@ type PackServices interface {
 	Exports(company statement.Company, progress func(done, total int64)) *exports.Service
 	Audit() *audit.Checker
 	Log() *audit.Log
+	Platforms() *platforms.Service
 	CheckpointKeys(context.Context) ([]ports.SealedCheckpointKey, error)
 }
 
@@ -213,8 +215,14 @@ func (a *auditPack) writeBooks(ctx context.Context) error {
 			return document.Write(ctx, out)
 		}
 	}
+	year, err := yearsTable([]yearend.Year{a.year}, func(texts ...*string) error {
+		return a.services.Platforms().NameTokens(ctx, a.platform, texts...)
+	})
+	if err != nil {
+		return err
+	}
 	return a.files(
-		packTable(ctx, "year.csv", yearsTable([]yearend.Year{a.year})),
+		packTable(ctx, "year.csv", year),
 		packTable(ctx, "trial-balance.csv", balance.Table()),
 		packFile{"general-ledger.csv", func(out io.Writer) error { return service.WriteGeneralLedger(ctx, out, a.platform, interval) }},
 		packFile{"journals.csv", export(exports.CSV)},

@@ -23,27 +23,16 @@ func (l ledgerYearsCommand) Run(ctx context.Context, env *Env) error {
 	})
 }
 
-// printYears prints years, and names the tokens of who closed them.
 func (f outputFlag) printYears(ctx context.Context, env *Env, years []yearend.Year) error {
-	t := yearsTable(years)
-	if env.nameTokens != nil {
-		texts := make([]*string, len(t.Rows))
-		for i := range t.Rows {
-			texts[i] = &t.Rows[i][9]
-			*texts[i] = csvcell.Unescape(*texts[i])
-		}
-		if err := env.nameTokens(texts...); err != nil {
-			return err
-		}
-		for _, text := range texts {
-			*text = csvcell.Escape(*text)
-		}
+	t, err := yearsTable(years, env.nameTokens)
+	if err != nil {
+		return err
 	}
 	return f.printReport(ctx, env, t, 5, 6, 7)
 }
 
-// yearsTable returns a line for each currency of the last closing of each year.
-func yearsTable(years []yearend.Year) accounting.Table {
+// yearsTable returns a line for each currency of the last closing of each year. name names the tokens of who closed them; it may be nil.
+func yearsTable(years []yearend.Year, name func(texts ...*string) error) (accounting.Table, error) {
 	t := accounting.Table{Header: []string{"year", "first_month", "last_month", "state", "currency", "income", "expense", "result",
 		"changed", "by", "note"}}
 	for _, y := range years {
@@ -54,10 +43,10 @@ func yearsTable(years []yearend.Year) accounting.Table {
 		}
 		last := y.Closings[len(y.Closings)-1]
 		row[3], row[8], row[9], row[10] = "CLOSED", last.At.Format("2006-01-02 15:04:05"),
-			csvcell.Escape(string(changeText(last.By, last.Approval))), csvcell.Escape(last.Note)
+			string(changeText(last.By, last.Approval)), csvcell.Escape(last.Note)
 		if r := last.Reversal; r != nil {
 			row[3], row[8], row[9], row[10] = "OPEN", r.At.Format("2006-01-02 15:04:05"),
-				csvcell.Escape(string(changeText(r.By, r.Approval))), csvcell.Escape(r.Note)
+				string(changeText(r.By, r.Approval)), csvcell.Escape(r.Note)
 		}
 		if len(last.Results) == 0 || last.Reversal != nil {
 			t.Rows = append(t.Rows, row)
@@ -70,7 +59,19 @@ func yearsTable(years []yearend.Year) accounting.Table {
 			t.Rows = append(t.Rows, line)
 		}
 	}
-	return t
+	var by []*string
+	for _, row := range t.Rows {
+		by = append(by, &row[9])
+	}
+	if name != nil {
+		if err := name(by...); err != nil {
+			return t, err
+		}
+	}
+	for _, text := range by {
+		*text = csvcell.Escape(*text)
+	}
+	return t, nil
 }
 
 // yearCommand holds the arguments of a command that changes a year.

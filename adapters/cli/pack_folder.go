@@ -28,6 +28,8 @@ type packFolder struct {
 	target, temporary string
 	// written is called with the number of files that are complete; may be nil.
 	written func(files int64)
+	// createTemp is os.CreateTemp, but in tests.
+	createTemp func(folder, pattern string) (*os.File, error)
 
 	mu      sync.Mutex
 	sums    map[string]string       // SHA-256 in hexadecimal, by name
@@ -89,7 +91,7 @@ func newPackFolder(target string) (*packFolder, error) {
 
 // newPackFiles returns files without a folder.
 func newPackFiles() *packFolder {
-	return &packFolder{sums: map[string]string{}, unnamed: map[string]*unnamedFile{}}
+	return &packFolder{createTemp: os.CreateTemp, sums: map[string]string{}, unnamed: map[string]*unnamedFile{}}
 }
 
 // path returns where a file is until the folder is complete.
@@ -108,7 +110,7 @@ func (f *packFolder) create(name string) (syncedFile, error) {
 		}
 		return os.OpenFile(f.path(name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	}
-	file, err := os.CreateTemp("", "causeway-audit-pack-*")
+	file, err := f.createTemp("", "causeway-audit-pack-*")
 	if err != nil {
 		return nil, err
 	}

@@ -19,9 +19,10 @@ import (
 
 // auditPacks implements exports.AuditPacks as the command does.
 type auditPacks struct {
-	services    services
-	databaseURL string
-	master      *encryption.Master
+	services services
+	// readURL is that of a standby; may be empty.
+	databaseURL, readURL string
+	master               *encryption.Master
 }
 
 // Check implements exports.AuditPacks.
@@ -32,13 +33,18 @@ func (a auditPacks) Check(ctx context.Context, p ident.Platform, year int) error
 // Write implements exports.AuditPacks. The whole ledger is read, so that it takes connections of its own, whose statements may be long.
 func (a auditPacks) Write(ctx context.Context, p ident.Platform, year int, out io.Writer, written func(int64)) (string, error) {
 	findings, err := a.write(ctx, p, year, out, written)
+	return findings, packError(err)
+}
+
+// packError says what to do about a full disk, and that an outage of the database is one.
+func packError(err error) error {
 	switch _, isFault := fault.As(err); {
 	case errors.Is(err, syscall.ENOSPC):
 		err = noSpace("No space is left for the files of the pack, in TMPDIR or where CAUSEWAY_BLOBS stores them")
 	case !isFault && postgres.IsUnavailable(err):
 		err = fmt.Errorf("%w: %w", ports.ErrStoreUnavailable, err)
 	}
-	return findings, err
+	return err
 }
 
 func (a auditPacks) write(ctx context.Context, p ident.Platform, year int, out io.Writer, written func(int64)) (string, error) {
@@ -54,11 +60,15 @@ func (a auditPacks) write(ctx context.Context, p ident.Platform, year int, out i
 		return "", noSpace(fmt.Sprintf("TMPDIR of the service has %d MiB free, and the pack needs about %d MiB", free>>20, need>>20+1))
 	}
 	// The schema was checked when the process began; meanwhile a newer version may have migrated the database.
-	db, err := postgres.Open(ctx, postgres.Options{URL: a.databaseURL, AllPlatforms: true, ForReports: true, StatementTimeout: auditTimeout,
+	options := postgres.Options{URL: a.databaseURL, AllPlatforms: true, ForReports: true, StatementTimeout: auditTimeout,
 		MaxConnections: packConnections, Clock: systemClock{}, IDs: a.services.ids, TxOf: newTx,
 		NewCipher: func(store ports.DataKeyStore) ports.Cipher {
 			return encryption.NewDataKeys(store, a.master, systemClock{})
-		}})
+		}}
+	if a.readURL != "" { // for the reports: what is verified is the primary, whose statements no replay ends
+		options.ReadURL, options.MaxReadConnections = a.readURL, packConnections
+	}
+	db, err := postgres.Open(ctx, options)
 	if err != nil {
 		return "", fmt.Errorf("open connections for the pack: %w: %w", ports.ErrStoreUnavailable, err)
 	}
@@ -66,7 +76,7 @@ func (a auditPacks) write(ctx context.Context, p ident.Platform, year int, out i
 	return cli.WriteAuditPack(ctx, services{db: db, ids: a.services.ids}, systemClock{}, p, year, out, written)
 }
 
-// packConnections is how many connections to the database a pack takes while it is written.
+// packConnections is how many connections a pack takes to each server while it is written.
 const packConnections = 4
 
 // packSpace is about how many bytes the compressed files of a pack have for each posting of the ledger.

@@ -175,3 +175,25 @@ func TestFiles_AuditPackCancelled(t *testing.T) {
 		t.Errorf("%+v with %d parts", got, e.storedParts())
 	}
 }
+
+func TestFiles_AuditPackOnAFullDisk(t *testing.T) {
+	t.Parallel()
+	// A pack for which no space is left fails at once with the reason, is not tried again, and leaves no file, though a part was written.
+	e := newFileEnv(t)
+	packs := &fakePacks{err: fault.New(fault.Conflict, "No space is left for the files of the pack")}
+	e.Packs = packs
+	pack := e.request(packOf(2025))
+
+	e.writeDue(e.Files)
+
+	got := e.listed(pack.ID)
+	if got.State != export.Failed || got.Problem != "No space is left for the files of the pack" || e.storedParts() > 0 {
+		t.Errorf("%+v with %d parts", got, e.storedParts())
+	}
+	packs.err = nil
+	e.Clock.Advance(24 * time.Hour)
+	e.writeDue(e.Files)
+	if got := e.listed(pack.ID); got.State != export.Failed {
+		t.Errorf("later: %+v", got)
+	}
+}
