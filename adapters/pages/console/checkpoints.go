@@ -3,6 +3,7 @@ package console
 import (
 	"encoding/base64"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -31,11 +32,7 @@ func (c *Console) showCheckpoints(r *request) error {
 	if err != nil {
 		return err
 	}
-	status, err := c.LedgerLog.Status(r.Context(), r.platform.ID)
-	if err != nil {
-		return err
-	}
-	keys, err := c.LedgerLog.Keys(r.Context())
+	status, keys, err := c.logState(r)
 	if err != nil {
 		return err
 	}
@@ -56,6 +53,16 @@ func (c *Console) showCheckpoints(r *request) error {
 		Table: keysTable(r.platform.ID, keys)}}
 	v.Older = older(r, found.More, found.Checkpoints, func(p ports.SignedCheckpoint) string { return strconv.FormatInt(p.Size, 10) })
 	return c.show(r, v)
+}
+
+// logState returns how far the log is, and all its keys.
+func (c *Console) logState(r *request) (ports.LogStatus, []ports.CheckpointKey, error) {
+	status, err := c.LedgerLog.Status(r.Context(), r.platform.ID)
+	if err != nil {
+		return status, nil, err
+	}
+	keys, err := c.LedgerLog.Keys(r.Context())
+	return status, keys, err
 }
 
 // signerOf names the key that signed a checkpoint by the hash that signed notes have.
@@ -105,8 +112,10 @@ type checkpointPage struct {
 	// Before is nil of the first checkpoint.
 	Before *audit.ConsistencyProof
 	// Keys are those that signed both, as verifier keys.
-	Keys     string
-	Postings *table
+	Keys string
+	// HasArchived: Postings are only those that are not in an archived month.
+	HasArchived bool
+	Postings    *table
 }
 
 // PathTexts returns the hashes of the proof in base64.
@@ -125,11 +134,7 @@ func (c *Console) showCheckpoint(r *request) error {
 	if err != nil {
 		return err
 	}
-	status, err := c.LedgerLog.Status(r.Context(), r.platform.ID)
-	if err != nil {
-		return err
-	}
-	keys, err := c.LedgerLog.Keys(r.Context())
+	status, keys, err := c.logState(r)
 	if err != nil {
 		return err
 	}
@@ -146,7 +151,7 @@ func (c *Console) showCheckpoint(r *request) error {
 	}
 	data.Keys = verifierKeys(keys, signers)
 	data.Facts = checkpointFacts(found, status, keys, data.Base)
-	if data.Postings, err = c.postingsOf(r, found, data.Base); err != nil {
+	if data.Postings, data.HasArchived, err = c.postingsOf(r, found, data.Base); err != nil {
 		return err
 	}
 	c.site.AllowScript(r.w.Header())
@@ -182,15 +187,20 @@ func checkpointFacts(p ports.SignedCheckpoint, status ports.LogStatus, keys []po
 	return add(facts, "Where", p.Published.Place)
 }
 
-// postingsOf lists the first postings that a checkpoint has and the one before has not.
-func (c *Console) postingsOf(r *request, p ports.SignedCheckpoint, base string) (*table, error) {
-	found, err := c.Accounting.Postings(r.Context(), ports.PostingFilter{Platform: r.platform.ID, After: p.PreviousSize, Ascending: true,
-		Limit: int(min(p.Size-p.PreviousSize, pageSize))})
-	if err != nil && !fault.Is(err, fault.MonthArchived) {
-		return nil, err
+// postingsOf lists the first postings that a checkpoint has and the one before has not; if those are archived, the last that are not.
+func (c *Console) postingsOf(r *request, p ports.SignedCheckpoint, base string) (t *table, archived bool, err error) {
+	filter := ports.PostingFilter{Platform: r.platform.ID, After: p.PreviousSize, Ascending: true,
+		Limit: int(min(p.Size-p.PreviousSize, pageSize))}
+	found, err := c.Accounting.Postings(r.Context(), filter)
+	if archived = fault.Is(err, fault.MonthArchived); archived {
+		filter.After, filter.Ascending = p.Size+1, false
+		found, err = c.Accounting.Postings(r.Context(), filter)
+		slices.Reverse(found.Postings)
 	}
-	t := &table{Label: "Postings", Columns: columns(">Number", "Posting", "Recorded", "Effective", "Payment"),
-		Empty: "Its postings are in a month that was archived."}
+	if err != nil && !fault.Is(err, fault.MonthArchived) {
+		return nil, archived, err
+	}
+	t = &table{Label: "Postings", Columns: columns(">Number", "Posting", "Recorded", "Effective", "Payment"), Empty: "None is in the ledger now."}
 	for _, posting := range found.Postings {
 		payment := plain("")
 		if !posting.Transaction.IsZero() {
@@ -200,7 +210,7 @@ func (c *Console) postingsOf(r *request, p ports.SignedCheckpoint, base string) 
 			base+"/postings/"+posting.ID.String()+"?checkpoint="+strconv.FormatInt(p.Size, 10)), timed(posting.Recorded),
 			timed(posting.Effective), payment})
 	}
-	return t, nil
+	return t, archived, nil
 }
 
 func (c *Console) downloadCheckpoint(r *request) error {

@@ -27,10 +27,10 @@ type fakeLedgerLog struct{ *fakeAccounting }
 
 // Postings implements Accounting.
 func (f *fakeAccounting) Postings(ctx context.Context, filter ports.PostingFilter) (page ports.PostingPage, err error) {
-	if f.archived {
+	if f.archived && filter.Ascending {
 		return page, fault.New(fault.MonthArchived, "Postings recorded before 2026-01 are archived.")
 	}
-	if f.postings = filter; f.posting.Seq > filter.After {
+	if f.postings = filter; f.posting.Seq > filter.After || !filter.Ascending {
 		page.Postings = []ports.RecordedPosting{f.posting.RecordedPosting}
 	}
 	return page, f.read(ctx, filter.Platform, "postings")
@@ -187,6 +187,11 @@ func TestCheckpoints_ListAndPage(t *testing.T) {
 	if got := s.get(base + "/checkpoints/43"); got.StatusCode != http.StatusOK || !strings.Contains(got.body, "lead to the roots of both") ||
 		!strings.Contains(got.body, "in a month that was archived") {
 		t.Errorf("of an archived month: %d %s", got.StatusCode, got.body)
+	}
+	// Those that are in a later month are listed.
+	if s.accounting.postings.After != 44 || s.accounting.postings.Limit != 2 || !strings.Contains(s.get(base+"/checkpoints/43").body,
+		base+"/postings/"+postingID.String()+"?checkpoint=43") {
+		t.Errorf("the rest: %+v", s.accounting.postings)
 	}
 	file := s.get(base + "/checkpoints/43/file.txt")
 	if file.body != newCheckpoints()[1].Note+"\n" || !strings.Contains(file.Header.Get("Content-Disposition"), "checkpoint-43.txt") {
