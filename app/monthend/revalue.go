@@ -2,6 +2,7 @@ package monthend
 
 import (
 	"context"
+	"slices"
 
 	"causeway/core/exchange"
 	"causeway/core/ident"
@@ -60,6 +61,20 @@ func (s *Service) Result(ctx context.Context, p ident.Platform, m period.Month) 
 	}
 	result, err := s.Results.ExchangeResult(ctx, run)
 	return Revaluation{run, result}, err
+}
+
+// LastResults returns the exchange results of the last months that have one, newest first.
+func (s *Service) LastResults(ctx context.Context, p ident.Platform, months int) (results []Revaluation, err error) {
+	all, err := s.Store.MonthEndRuns(ctx, p, ledger.KindRevaluation)
+	for _, run := range slices.Backward(all) {
+		if err != nil || len(results) == months {
+			break
+		}
+		r := Revaluation{Run: run}
+		r.Result, err = s.Results.ExchangeResult(ctx, run)
+		results = append(results, r)
+	}
+	return results, err
 }
 
 // MeasuredPosting is a posting on the position with its realised result.

@@ -21,6 +21,8 @@ type Store interface {
 	BooksSettings(ctx context.Context, p ident.Platform) (books.SettingsVersion, error)
 	MonthEndRun(ctx context.Context, p ident.Platform, kind ledger.Kind, m period.Month) (monthend.Run, error)
 	MonthEndRunBefore(ctx context.Context, p ident.Platform, kind ledger.Kind, m period.Month) (monthend.Run, error)
+	// MonthEndRuns returns the last run of a kind for each month that has one, in order.
+	MonthEndRuns(ctx context.Context, p ident.Platform, kind ledger.Kind) ([]monthend.Run, error)
 	PeriodOverview(ctx context.Context, p ident.Platform) (ports.PeriodOverview, error)
 }
 

@@ -204,38 +204,59 @@ func addResult(g *ledger.GainsAndLosses, amount int64) (err error) {
 	return err
 }
 
+// CurrencyResult is the result of a month in one currency, as it is posted.
+type CurrencyResult struct {
+	Currency money.Currency
+	Realised int64
+	// Unrealised is less what is carried.
+	Unrealised int64
+}
+
+// ByCurrency returns the result to post in each currency, by currency. Error: money.ErrOverflow.
+func (m Month) ByCurrency() (results []CurrencyResult, err error) {
+	byCurrency := map[money.Currency]CurrencyResult{}
+	for _, r := range m.Realised {
+		sum := byCurrency[r.Currency]
+		if sum.Realised, err = money.AddMinor(sum.Realised, r.Amount); err != nil {
+			return nil, err
+		}
+		byCurrency[r.Currency] = sum
+	}
+	for _, line := range m.Lines {
+		sum := byCurrency[line.Currency]
+		if sum.Unrealised, err = money.SubMinor(line.Unrealised, line.Carried); err != nil {
+			return nil, err
+		}
+		byCurrency[line.Currency] = sum
+	}
+	for _, currency := range slices.Sorted(maps.Keys(byCurrency)) {
+		result := byCurrency[currency]
+		result.Currency = currency
+		results = append(results, result)
+	}
+	return results, nil
+}
+
 // RealisedResult returns the realised result, added up by currency. Error: money.ErrOverflow.
 func (m Month) RealisedResult() (ledger.GainsAndLosses, error) {
-	g := ledger.GainsAndLosses{Currency: m.Functional}
-	var err error
-	byCurrency := map[money.Currency]int64{}
-	for _, r := range m.Realised {
-		if byCurrency[r.Currency], err = money.AddMinor(byCurrency[r.Currency], r.Amount); err != nil {
-			return g, err
-		}
-	}
-	for _, amount := range byCurrency {
-		if err := addResult(&g, amount); err != nil {
-			return g, err
-		}
-	}
-	return g, nil
+	return m.result(func(r CurrencyResult) int64 { return r.Realised })
 }
 
 // UnrealisedResult returns the unrealised result to post: that of each currency less what is carried. Error:
 // money.ErrOverflow.
 func (m Month) UnrealisedResult() (ledger.GainsAndLosses, error) {
+	return m.result(func(r CurrencyResult) int64 { return r.Unrealised })
+}
+
+func (m Month) result(amount func(CurrencyResult) int64) (ledger.GainsAndLosses, error) {
 	g := ledger.GainsAndLosses{Currency: m.Functional}
-	for _, line := range m.Lines {
-		change, err := money.SubMinor(line.Unrealised, line.Carried)
-		if err != nil {
-			return g, err
-		}
-		if err := addResult(&g, change); err != nil {
+	results, err := m.ByCurrency()
+	for _, r := range results {
+		if err := addResult(&g, amount(r)); err != nil {
 			return g, err
 		}
 	}
-	return g, nil
+	return g, err
 }
 
 // ReversedResult returns the unrealised result to reverse when the next month begins: that of each currency, also

@@ -11,9 +11,11 @@ import (
 	"causeway/app/monthend"
 	"causeway/app/reconciliation"
 	"causeway/app/yearend"
+	"causeway/core/exchange"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
+	coremonthend "causeway/core/monthend"
 	"causeway/core/period"
 	"causeway/core/platform"
 	"causeway/core/proposal"
@@ -116,6 +118,16 @@ func (f *fakeBooks) DeferFees(ctx context.Context, p ident.Platform, by platform
 func (f *fakeBooks) PostAllowance(ctx context.Context, p ident.Platform, by platform.Author, _ *ports.IdempotentRequest,
 	m period.Month) (proposal.Outcome[monthend.Allowance], error) {
 	return changed[monthend.Allowance](f, ctx, p, fmt.Sprintf("post the allowance of %s by %s", m, by))
+}
+
+// LastResults has a month with a realised and an unrealised result in euros.
+func (f *fakeBooks) LastResults(ctx context.Context, p ident.Platform, months int) ([]monthend.Revaluation, error) {
+	if err := f.read(ctx, p, "exchange results of %d months", months); err != nil || len(f.months) == 0 {
+		return nil, err
+	}
+	return []monthend.Revaluation{{Run: coremonthend.Run{Month: testMonth, At: now, By: someone, Postings: []uuid.UUID{postingID}},
+		Result: coremonthend.ExchangeResult{Month: exchange.Month{Functional: "USD", Realised: []exchange.Realised{{Currency: "EUR",
+			Amount: 1_50}}, Lines: []exchange.Line{{Currency: "EUR", Unrealised: -70, Carried: -20}}}}}}, nil
 }
 
 type fakeYears struct{ *fakeBooks }

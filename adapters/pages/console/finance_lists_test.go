@@ -234,7 +234,8 @@ func TestFinanceLists_LeadToDetails(t *testing.T) {
 		"/receivables/" + receivableID.UUID().String(): {"write-off", "returned", postingID.String()},
 		"/safeguarding":                      {"USD shortfall", "rails/ACH", "after=" + string(reportDay), "Ana Lima"},
 		"/safeguarding/" + string(reportDay): {"Topped up", "/acknowledge", "DIFFERENCE"},
-		"/fx-position":                       {"1.10 EUR", "Position", "USD"},
+		"/fx-position": {"1.10 EUR", "Position", "USD", "Exchange results", "1.50", "-0.50", "Ana Lima",
+			base + "/months/2026-02\"", base + "/postings/" + postingID.String()},
 		"/exports": {"make-export", "csv, from 2026-02-01, to 2026-02-28, rails/ACH, USD",
 			"500 of 2000 postings (25 %)", exportID.String() + "/cancel", doneExportID.String() + "/file", "12345", "had no postings"},
 	} {

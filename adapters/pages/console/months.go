@@ -40,6 +40,7 @@ type MonthEnd interface {
 		m period.Month) (proposal.Outcome[monthend.Allowance], error)
 	DeferFees(ctx context.Context, p ident.Platform, by platform.Author, request *ports.IdempotentRequest,
 		m period.Month) (proposal.Outcome[monthend.FeeDeferral], error)
+	LastResults(ctx context.Context, p ident.Platform, months int) ([]monthend.Revaluation, error)
 }
 
 // Years are the use cases on the end of a year.

@@ -164,5 +164,41 @@ func (c *Console) showFXPosition(r *request) error {
 		file.Rows), file.Rows, 1, v.Base, func(row []string) (string, money.Currency) {
 		return ledger.FXPosition, money.Currency(row[0])
 	})}}
+	results, err := c.exchangeResults(r, v.Base)
+	if err != nil {
+		return err
+	}
+	v.Sections = append(v.Sections, results...)
 	return c.show(r, v)
+}
+
+// resultMonths is how many months of exchange results the page has.
+const resultMonths = 12
+
+// exchangeResults shows what the last months have earned in each currency, and its postings.
+func (c *Console) exchangeResults(r *request, base string) ([]section, error) {
+	results, err := c.MonthEnd.LastResults(r.Context(), r.platform.ID, resultMonths)
+	if err != nil {
+		return nil, err
+	}
+	rows := &table{Label: "Exchange results", Columns: columns("Month", "Currency", ">Realised", ">Unrealised", "In", "Posted", "By"),
+		Empty: "No exchange result is posted yet. It is posted at the end of a month."}
+	postings := &table{Label: "Postings of exchange results", Columns: columns("Month", "Posting"), Empty: "There are none."}
+	for _, found := range results {
+		month := linked(found.Run.Month.String(), base+"/months/"+found.Run.Month.String())
+		byCurrency, err := found.Result.ByCurrency()
+		if err != nil {
+			return nil, err
+		}
+		for _, of := range byCurrency {
+			rows.Rows = append(rows.Rows, []cell{month, plain(string(of.Currency)), minorCell(of.Realised, found.Result.Functional),
+				minorCell(of.Unrealised, found.Result.Functional), plain(string(found.Result.Functional)), timed(found.Run.At),
+				plain(byOrService(found.Run.By, found.Run.Approval))})
+		}
+		for _, id := range found.Run.Postings {
+			postings.Rows = append(postings.Rows, []cell{month, linked(id.String(), base+"/postings/"+id.String())})
+		}
+	}
+	return []section{{Heading: "Exchange results", Text: "What was measured and posted at the end of each of the last months. The unrealised " +
+		"result is without what an earlier month has kept.", Table: rows}, {Heading: "Postings of exchange results", Table: postings}}, nil
 }
