@@ -79,7 +79,7 @@ func TestAuditPack_IsVerifiedWithoutTheService(t *testing.T) {
 	if errOut, status := write(folder); status == 0 || !strings.Contains(errOut, "SOFT_CLOSED") {
 		t.Errorf("before the close: status %d, %s", status, errOut)
 	}
-	mustRunCommand(t, env, "ledger", "close-year", year, "--note", "Audited", "--platform", h.platformID)
+	h.post("/ledger/years/"+year+"/close", object{"note": "Audited"}).wantStatus(200)
 	sealed() // the closing stores the newest checkpoint
 	mustRunCommand(t, env, "ledger", "close", month)
 	h.post("/ledger/adjustments", object{"note": "Next year",
@@ -143,6 +143,9 @@ func TestAuditPack_IsVerifiedWithoutTheService(t *testing.T) {
 	if text := read("verification.txt"); bytes.Count(text, []byte("rules passed.")) != 3 ||
 		!bytes.Contains(text, []byte("published checkpoints match")) {
 		t.Errorf("verification.txt is\n%s", text)
+	}
+	if text := read("year.csv"); !bytes.Contains(text, []byte(", Token:")) {
+		t.Errorf("year.csv does not name the token of who closed it:\n%s", text)
 	}
 	for _, name := range []string{"year.csv", "trial-balance.csv", "general-ledger.csv", "journals.csv", "books.journal",
 		"closings/" + month + ".csv", "closings/" + month + ".json",
