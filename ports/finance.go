@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/core/financials"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/period"
@@ -59,6 +60,8 @@ type AccountEntryFilter struct {
 	Account  ledger.Account
 	By       TimeKind
 	Interval period.Interval
+	// Part leaves out other entries.
+	Part financials.Part
 	// After is the position of the last entry of the previous page; zero for the first.
 	After     EntryPosition
 	Limit     int

@@ -84,8 +84,9 @@ type MonthEndView interface {
 	// numbers above after.
 	LateTransitChanges(ctx context.Context, after int64, before time.Time, each func(key monthend.TransitKey, amount int64) error) error
 	// CashMovements calls each with what entries that are effective in an interval moved between cash and other accounts, by
-	// the other account, or group of accounts, and currency; more than once for the same. The interval has two bounds.
-	CashMovements(ctx context.Context, i period.Interval, each func(financials.Movement) error) error
+	// the other account, or group of accounts, and currency; more than once for the same. With a group, it is only about that one, by
+	// account. The interval has two bounds.
+	CashMovements(ctx context.Context, i period.Interval, group string, each func(financials.Movement) error) error
 	// Fees returns the fees that payments have paid by postings effective before a time, by payment and
 	// currency.
 	Fees(ctx context.Context, payments []ident.Transaction, before time.Time) (map[monthend.TransitKey]int64, error)

@@ -486,6 +486,10 @@ func (slowLedger) AccountEntries(context.Context, ports.AccountEntryFilter) (por
 	return ports.AccountEntryPage{}, false, ports.ErrReadTimeout
 }
 
+func (slowLedger) AccountEntriesSum(context.Context, ports.AccountEntryFilter) (money.Total, error) {
+	return money.Total{}, ports.ErrReadTimeout
+}
+
 func (slowLedger) LedgerAccounts(context.Context, ident.Platform, ports.LedgerAccountFilter) (ports.LedgerAccountPage, error) {
 	return ports.LedgerAccountPage{}, ports.ErrReadTimeout
 }

@@ -13,10 +13,12 @@ import (
 
 	"github.com/google/uuid"
 
+	runs "causeway/app/internal/monthend"
 	"causeway/app/internal/report"
 	"causeway/core/account"
 	"causeway/core/books"
 	"causeway/core/fault"
+	"causeway/core/financials"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/period"
@@ -115,6 +117,55 @@ func (s *Service) Entries(ctx context.Context, filter ports.AccountEntryFilter) 
 		err = accountNotFound(filter.Account.Path, filter.Account.Currency)
 	}
 	return page, report.TooSlow(err, "Choose a shorter period with from and to.")
+}
+
+// EntriesSum returns the sum of all entries that Entries lists, above zero for what increased the balance of the account; of those with
+// cash, for what increased cash. An account that was never posted to has zero. Faults: as Entries.
+func (s *Service) EntriesSum(ctx context.Context, f ports.AccountEntryFilter) (money.Total, error) {
+	line, err := ledger.FindChartLine(f.Account.Path)
+	if err != nil {
+		return money.Total{}, accountNotFound(f.Account.Path, f.Account.Currency)
+	}
+	if err := s.checkInterval(f.Interval); err != nil {
+		return money.Total{}, err
+	}
+	sum, err := s.entriesSum(ctx, line.Class, f)
+	return sum, report.TooSlow(err, "Choose a shorter period with from and to.")
+}
+
+func (s *Service) entriesSum(ctx context.Context, class ledger.Class, f ports.AccountEntryFilter) (sum money.Total, err error) {
+	if f.Part.IsCash() {
+		sum, err = s.Ledger.AccountEntriesSum(ctx, f)
+		return sum.Neg(), err // cash is on the other side
+	}
+	after, upto := ports.Cutoff{By: f.By, Moment: f.Interval.BeforeFrom()}, ports.Cutoff{By: f.By, Moment: f.Interval.Last()}
+	var closed money.Total
+	if f.Part != financials.AllEntries {
+		closings, err := runs.YearPostings(ctx, f.Account.Platform, s.Store, s.Ledger)
+		if err != nil {
+			return sum, err
+		}
+		until := upto
+		if until.Moment.IsZero() {
+			until.Moment = s.Clock.Now()
+		}
+		closed = class.Balance(closedOf(closings, f.Account, after, until), money.Total{})
+		if f.Part == financials.YearEnd {
+			return closed, nil
+		}
+	}
+	balance := func(at ports.Cutoff) (balance money.Total, err error) {
+		accounts, err := s.Ledger.AccountsAtCutoff(ctx, f.Account.Platform, f.Account.Path, f.Account.Currency, at)
+		if len(accounts) > 0 {
+			balance = accounts[0].Balance
+		}
+		return balance, err
+	}
+	if sum, err = balance(upto); err != nil || f.Interval.From.IsZero() {
+		return sum.Sub(closed), err
+	}
+	before, err := balance(after)
+	return sum.Sub(before).Sub(closed), err
 }
 
 // Postings returns one page of postings. Fault: INVALID_INPUT for an interval that is empty

@@ -147,6 +147,8 @@ type Finance interface {
 	// AccountEntries returns a page of the entries of one account, in the order in which
 	// they were recorded, with the balance after each; false if there is no such account.
 	AccountEntries(ctx context.Context, f ports.AccountEntryFilter) (ports.AccountEntryPage, bool, error)
+	// AccountEntriesSum returns the debits less the credits of all entries that AccountEntries lists, one by one.
+	AccountEntriesSum(ctx context.Context, f ports.AccountEntryFilter) (money.Total, error)
 	// Postings returns a page of postings in the order in which they were recorded.
 	Postings(ctx context.Context, f ports.PostingFilter) (ports.PostingPage, error)
 	// RecordedPosting returns a posting, or false if there is none.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"causeway/app/internal/report"
@@ -23,6 +24,9 @@ type TrialBalanceQuery struct {
 	period.Interval
 	// Grouped returns one line for each line of the chart of accounts, not for each account.
 	Grouped bool
+	// Group selects the accounts whose paths begin with it, and Currency those in one; empty for all.
+	Group    string
+	Currency money.Currency
 	// OrGrouped groups them if there are too many accounts for a line each.
 	OrGrouped bool
 }
@@ -112,6 +116,9 @@ func (b *TrialBalance) addAccount(a ports.AccountTurnovers) {
 	closing := a.Turnovers[0]
 	if closing.Debits.Sign() == 0 && closing.Credits.Sign() == 0 {
 		return // without postings at the end of the interval
+	}
+	if !strings.HasPrefix(a.Account.Path, b.Group) || b.Currency != "" && b.Currency != a.Account.Currency {
+		return
 	}
 	var opening ports.Turnover
 	if len(a.Turnovers) > 1 {

@@ -2,12 +2,15 @@ package financials
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
+	"causeway/app/internal/report"
 	"causeway/core/exchange"
 	"causeway/core/fault"
 	"causeway/core/financials"
+	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/monthend"
 	"causeway/core/period"
@@ -132,7 +135,7 @@ func (b *reader) cashFlows(ctx context.Context, n int, balances map[int]map[fina
 	c := b.covered[n]
 	sums := map[financials.Key]*financials.Movement{}
 	err := b.Views.MonthEndView(ctx, b.platform, maxSeq, func(ctx context.Context, view ports.MonthEndView) error {
-		return view.CashMovements(ctx, period.Interval{From: c.from, To: c.month.End()}, func(m financials.Movement) (err error) {
+		return view.CashMovements(ctx, period.Interval{From: c.from, To: c.month.End()}, "", func(m financials.Movement) (err error) {
 			key := financials.Key{Path: financials.Group(m.Path), Currency: m.Currency}
 			sum := sums[key]
 			if sum == nil {
@@ -155,4 +158,34 @@ func (b *reader) cashFlows(ctx context.Context, n int, balances map[int]map[fina
 	}
 	_, openingRates := b.before(n)
 	return financials.NewCashFlows(b.functional, balances[n-1], balances[n], openingRates, c.rates, movements)
+}
+
+// maxGroupAccounts is the maximum number of accounts of a group in a list.
+const maxGroupAccounts = 50_000
+
+// CashOfGroup returns what each account of a group adds to a figure of the cash flow statement, by path. Faults: INVALID_INPUT if too many
+// do; MONTH_ARCHIVED.
+func (s *Service) CashOfGroup(ctx context.Context, p ident.Platform, group financials.Key, e financials.Entries) (
+	accounts []financials.AccountFigure, err error) {
+	moved := map[string]money.Total{}
+	err = s.Views.MonthEndView(ctx, p, maxSeq, func(ctx context.Context, view ports.MonthEndView) error {
+		return view.CashMovements(ctx, period.Interval{From: e.From.Start(), To: e.To.End()}, group.Path, func(m financials.Movement) error {
+			quantity := m.Received
+			if e.Part == financials.CashPaid {
+				quantity = -m.Paid
+			}
+			if m.Currency == group.Currency && quantity != 0 {
+				moved[m.Path] = moved[m.Path].Add(money.TotalOf(quantity))
+			}
+			if len(moved) > maxGroupAccounts {
+				return fault.Invalid(fault.Field{Field: "span", Message: "must be shorter: more than 50000 accounts have such entries"})
+			}
+			return nil
+		})
+	})
+	for _, path := range slices.Sorted(maps.Keys(moved)) {
+		accounts = append(accounts, financials.AccountFigure{Key: financials.Key{Path: path, Currency: group.Currency}, Quantity: moved[path],
+			Entries: &e})
+	}
+	return accounts, report.TooSlow(err, "Choose a shorter span.")
 }

@@ -68,6 +68,8 @@ type State struct {
 	// Earned is what the income and expense of the month were worth, also those in the functional currency, above zero for
 	// income, without the closing of years.
 	Earned map[Key]int64
+	// quantities are the same in the currencies of the accounts.
+	quantities map[Key]int64
 	// balances are those of Month, and closed what each closing took, by posting.
 	balances map[Key]int64
 	closed   map[uuid.UUID]map[Key]int64
@@ -107,8 +109,8 @@ func size(n int64) int64 { return max(n, -n) }
 
 // Next returns the state at the end of the month after s. Faults and errors: those of exchange.Rates.Value.
 func (s *State) Next(m Month) (*State, error) {
-	n := &State{Functional: s.Functional, Values: maps.Clone(s.Values), Earned: map[Key]int64{}, balances: m.Balances,
-		closed: maps.Clone(s.closed)}
+	n := &State{Functional: s.Functional, Values: maps.Clone(s.Values), Earned: map[Key]int64{}, quantities: map[Key]int64{},
+		balances: m.Balances, closed: maps.Clone(s.closed)}
 	moved, err := s.moved(m)
 	if err != nil {
 		return nil, err
@@ -142,7 +144,7 @@ func (s *State) Next(m Month) (*State, error) {
 			n.Earned[key] = change
 		}
 	}
-	if err := s.earnFunctional(n, m); err != nil {
+	if err := s.earn(n, m); err != nil {
 		return nil, err
 	}
 	for _, y := range m.Years {
@@ -226,13 +228,18 @@ func (s *State) valueMoved(moved, translated map[Key]int64, m Month) (map[Key]in
 	return values, nil
 }
 
-// earnFunctional adds the income and expense in the functional currency.
-func (s *State) earnFunctional(n *State, m Month) error {
+// earn adds the quantities of income and expense, which are also the values of those in the functional currency.
+func (s *State) earn(n *State, m Month) error {
 	add := func(key Key, quantity int64) error {
-		if key.Currency != s.Functional || !isResult(key.Path) {
+		if !isResult(key.Path) {
 			return nil
 		}
-		return addTo(n.Earned, key, quantity)
+		if key.Currency == s.Functional {
+			if err := addTo(n.Earned, key, quantity); err != nil {
+				return err
+			}
+		}
+		return addTo(n.quantities, key, quantity)
 	}
 	for key, balance := range m.Balances {
 		if err := add(key, balance); err != nil {

@@ -13,10 +13,12 @@ import (
 type Figure struct {
 	Line Line
 	Key
-	// Quantity is the balance in the currency of the account, Value that in the functional currency. Both have the sign of the
-	// section: above zero for debits of assets and expense and for credits of all others.
+	// Quantity is the balance in the currency of the account, or what was earned, Value that in the functional currency. Both have the
+	// sign of the section: above zero for debits of assets and expense and for credits of all others.
 	Quantity money.Total
 	Value    int64
+	// isComputed: no entries add up to it.
+	isComputed bool
 }
 
 // Position are the figures of a balance sheet.
@@ -72,7 +74,7 @@ func NewPosition(state *State, net map[Key]money.Total, rates *exchange.Rates) (
 	}
 	if difference != 0 {
 		line, _ := find(accountLines, "fx/")
-		p = append(p, Figure{Line: line, Key: Key{"fx/valuation", state.Functional}, Value: difference})
+		p = append(p, Figure{Line: line, Key: Key{"fx/valuation", state.Functional}, Value: difference, isComputed: true})
 	}
 	return p, nil
 }
@@ -134,19 +136,20 @@ func (p Position) CashTotal() (sum int64) {
 
 // Earnings returns the figures of the income statement of consecutive months.
 func Earnings(months []*State) ([]Figure, error) {
-	sums := map[Key]int64{}
+	sums, quantities := map[Key]int64{}, map[Key]money.Total{}
 	for _, m := range months {
 		for key, value := range m.Earned {
 			if err := addTo(sums, key, value); err != nil {
 				return nil, err
 			}
+			quantities[key] = quantities[key].Add(money.TotalOf(m.quantities[key]))
 		}
 	}
 	var figures []Figure
 	for _, key := range sortedByLine(sums) {
-		f := Figure{Key: key, Value: sums[key]}
+		f := Figure{Key: key, Quantity: quantities[key], Value: sums[key]}
 		if f.Line, _ = LineOf(key.Path); f.Line.Section == Expense {
-			f.Value = -f.Value
+			f.Value, f.Quantity = -f.Value, f.Quantity.Neg()
 		}
 		figures = append(figures, f)
 	}

@@ -45,13 +45,6 @@ type Row struct {
 	Accounts []AccountFigure
 }
 
-// AccountFigure is what an account adds to a row.
-type AccountFigure struct {
-	Key
-	Quantity money.Total
-	Value    int64
-}
-
 // Report are the statements of a period, with those to compare with.
 type Report struct {
 	Functional money.Currency
@@ -108,20 +101,11 @@ func (r *Report) lines(s Statement, section Section, total string, figures func(
 	}
 	for _, line := range all {
 		if line.Section == section {
-			r.add(Row{Statement: s, Section: section, Code: line.Code, Name: line.Name, Accounts: accountsOf(figures(r.Columns[0]), line)},
+			r.add(Row{Statement: s, Section: section, Code: line.Code, Name: line.Name, Accounts: r.accountsOf(s, figures(r.Columns[0]), line)},
 				func(c Column) int64 { return sumOf(figures(c), section, line.Code) })
 		}
 	}
 	r.total(s, section, "", total, func(c Column) int64 { return sumOf(figures(c), section, "") })
-}
-
-func accountsOf(figures []Figure, line Line) (accounts []AccountFigure) {
-	for _, f := range figures {
-		if f.Line.Code == line.Code && f.Line.Section == line.Section {
-			accounts = append(accounts, AccountFigure{f.Key, f.Quantity, f.Value})
-		}
-	}
-	return accounts
 }
 
 // sumOf returns the value of a line of a section; of all its lines if code is empty.
@@ -177,7 +161,8 @@ func (r *Report) cash() {
 				}
 				for _, f := range r.Columns[0].Cash.Flows {
 					if match(f) {
-						row.Accounts = append(row.Accounts, AccountFigure{f.Key, money.TotalOf(f.Quantity), f.Value})
+						row.Accounts = append(row.Accounts, AccountFigure{f.Key, money.TotalOf(f.Quantity), f.Value,
+							&Entries{r.Columns[0].Period, map[bool]Part{true: CashReceived, false: CashPaid}[received]}})
 					}
 				}
 				if line.Section == section.Section {
@@ -192,11 +177,11 @@ func (r *Report) cash() {
 			return sum(c.Cash.Flows, func(f Flow) bool { return f.Line.Section == section.Section })
 		})
 	}
-	r.add(Row{Statement: CashFlow, Code: "rate-changes", Name: "Changes of exchange rates"}, func(
+	r.add(Row{Statement: CashFlow, Code: rateChanges, Name: "Changes of exchange rates"}, func(
 		c Column) int64 {
 		return c.Cash.RateChanges
 	})
-	r.add(Row{Statement: CashFlow, Code: "posted-meanwhile", Name: "Posted while this was read"},
+	r.add(Row{Statement: CashFlow, Code: postedMeanwhile, Name: "Posted while this was read"},
 		func(c Column) int64 { return c.Cash.Unexplained })
 	r.total(CashFlow, "", "opening-cash", "Cash at the beginning", func(c Column) int64 { return c.Cash.Opening })
 	r.total(CashFlow, "", "closing-cash", "Cash at the end", func(c Column) int64 { return c.Cash.Closing })
@@ -225,13 +210,18 @@ func (r *Report) equity() {
 			}
 			return 0
 		}
-		row := func(code, name string) Row {
-			return Row{Statement: EquityChanges, Section: Equity, Code: part.code + "-" + code, Name: part.name + ": " + name}
+		accounts := r.equityAccounts(part.lines, part.code == "earnings")
+		add := func(code, name string, value func(Column) int64) {
+			n := len(r.Rows)
+			r.add(Row{Statement: EquityChanges, Section: Equity, Code: part.code + "-" + code, Name: part.name + ": " + name}, value)
+			if len(r.Rows) > n {
+				r.Rows[n].Accounts = accounts[code]
+			}
 		}
-		r.add(row("opening", "at the beginning"), opening)
-		r.add(row("result", "result of the period"), result)
-		r.add(row("changes", "paid in, taken out and other changes"), func(c Column) int64 { return closing(c) - opening(c) - result(c) })
-		r.add(row("closing", "at the end"), closing)
+		add("opening", "at the beginning", opening)
+		add("result", "result of the period", result)
+		add("changes", "paid in, taken out and other changes", func(c Column) int64 { return closing(c) - opening(c) - result(c) })
+		add("closing", "at the end", closing)
 	}
 	r.total(EquityChanges, Equity, "", "Total equity at the end", func(c Column) int64 { return c.Closing.Sum(Equity) })
 }

@@ -120,6 +120,16 @@ func TestReport_Example(t *testing.T) {
 		if len(row.Values) != 2 || row.Values[1] != 0 {
 			t.Errorf("%+v has values of a column that is not known", row)
 		}
+		var sum int64
+		for _, a := range row.Accounts {
+			sum += a.Value
+		}
+		if row.HasEntries(0) && sum != row.Values[0] || row.HasEntries(1) {
+			t.Errorf("%s %s is %d, and its accounts come to %d", row.Statement, row.Name, row.Values[0], sum)
+		}
+		if row.Statement == financials.IncomeStatement && row.Code == "fees" && row.Accounts[0].Quantity.String() != "1000" {
+			t.Errorf("fees in euros are %s", row.Accounts[0].Quantity)
+		}
 	}
 	const want = `BALANCE_SHEET Cash at partners and on chains, with customers' money: 12000
 BALANCE_SHEET Own cash: 97000

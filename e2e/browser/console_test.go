@@ -295,6 +295,15 @@ func TestConsole_FinanceFollowsFigure(t *testing.T) {
 		c.visit(base + path)
 		c.wantNone(`main form[method=post], a[href$="/jobs"], a[href$="/people"]`)
 	}
+	// A figure of a statement has the entries of its months, or the accounts of its group, and the FX position the results of months.
+	until := "&by=effective&from=&to=" + time.Now().UTC().Format("2006-01")
+	for path, want := range map[string]string{"/entries?path=income/fees&currency=USD&part=earned" + until: "Sum of these entries",
+		"/trial-balance?detail=account&group=customers/&currency=USD" + until: "Only the accounts below",
+		"/fx-position": "No exchange result is posted yet."} {
+		c.visit(base + path)
+		c.want(want)
+		c.checkEverywhere(path)
+	}
 	c.openStatus(s.root+base+"/jobs", http.StatusForbidden)
 	c.want("Your roles (FINANCE")
 	c.checkEverywhere("forbidden")

@@ -7,6 +7,7 @@ import (
 
 	"causeway/app/accounts"
 	"causeway/core/account"
+	"causeway/core/financials"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/person"
@@ -98,7 +99,7 @@ func (c *Console) balancesOf(r *request) (balances, error) {
 			}
 		}
 		if row[4].Text != "" {
-			row[4].Link = figureLink(base, "platform/", "", "", "")
+			row[4].Link = figureLink(base, "platform/", "", financials.Entries{}, "")
 		}
 	}
 	return b, nil

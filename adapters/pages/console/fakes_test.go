@@ -501,6 +501,10 @@ func (f *fakeAccounting) Entries(ctx context.Context, filter ports.AccountEntryF
 	return f.entries, cmp.Or(f.read(ctx, filter.Account.Platform, "entries"), f.unknown)
 }
 
+func (f *fakeAccounting) EntriesSum(ctx context.Context, filter ports.AccountEntryFilter) (money.Total, error) {
+	return money.TotalOf(12_34), f.read(ctx, filter.Account.Platform, "sum of entries")
+}
+
 func (f *fakeAccounting) Account(ctx context.Context, p ident.Platform, path string, _ money.Currency,
 	_ ports.Cutoff) ([]accounting.LedgerAccount,
 	error) {

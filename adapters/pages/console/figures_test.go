@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"causeway/core/fault"
+	"causeway/core/financials"
 	"causeway/core/period"
 	"causeway/ledger"
 	"causeway/ports"
@@ -12,12 +13,19 @@ import (
 
 func TestFigureLink(t *testing.T) {
 	t.Parallel()
-	// A figure leads to the entries of its account, those of its month if it has one, or to the accounts of its group.
+	// A figure leads to the entries of its account, those of its months if it has any, or to the accounts of its group.
+	february := financials.Entries{Period: financials.Period{From: testMonth, To: testMonth}}
+	quarter := financials.Entries{Period: financials.Period{From: testMonth.Previous(), To: testMonth.Next()}, Part: financials.Earned}
+	until := financials.Entries{Period: financials.Period{To: testMonth}}
 	for want, got := range map[string]string{
-		"/p/entries?path=rails%2FACH&currency=USD":                            figureLink("/p", "rails/ACH", "USD", "", ""),
-		"/p/entries?path=rails%2FACH&currency=USD&by=effective&month=2026-02": figureLink("/p", "rails/ACH", "USD", "2026-02", "effective"),
-		"/p/trial-balance?by=&detail=account&month=2026-02":                   figureLink("/p", "rails/<RAIL>", "USD", "2026-02", ""),
-		"/p/trial-balance?by=&detail=account&month=":                          figureLink("/p", "customers/", "USD", "", ""),
+		"/p/entries?path=rails%2FACH&currency=USD":                            figureLink("/p", "rails/ACH", "USD", financials.Entries{}, ""),
+		"/p/entries?path=rails%2FACH&currency=USD&by=effective&month=2026-02": figureLink("/p", "rails/ACH", "USD", february, "effective"),
+		"/p/entries?path=income%2Ffees&currency=USD&by=effective&from=2026-01&part=earned&to=2026-03": figureLink("/p", "income/fees", "USD",
+			quarter, "effective"),
+		"/p/entries?path=rails%2FACH&currency=USD&by=effective&from=&to=2026-02": figureLink("/p", "rails/ACH", "USD", until, "effective"),
+		"/p/trial-balance?by=&detail=account&month=2026-02":                      figureLink("/p", "rails/<RAIL>", "USD", february, ""),
+		"/p/trial-balance?by=&currency=USD&detail=account&group=customers%2F&month=": figureLink("/p", "customers/", "USD",
+			financials.Entries{}, ""),
 	} {
 		if got != want {
 			t.Errorf("%s, want %s", got, want)
@@ -53,10 +61,26 @@ func TestEntries_OfAMonth(t *testing.T) {
 	if s.accounting.filter != want {
 		t.Errorf("%+v", s.accounting.filter)
 	}
-	for _, part := range []string{"Those of 2026-02, by the time of effect",
+	for _, part := range []string{"Those of 2026-02, by the time of effect", "<dt>Sum of these entries</dt><dd>12.34 USD</dd>",
 		"after=42.1&amp;by=effective&amp;currency=USD&amp;month=2026-02"} {
 		if !strings.Contains(got.body, part) {
 			t.Errorf("no %q in %s", part, got.body)
+		}
+	}
+	// Those of several months, or of all until one, are of their part; other months and parts are refused.
+	s.get(base + "/entries?path=income/fees&currency=USD&from=2026-01&to=2026-02&by=effective&part=earned")
+	want.Interval.From, want.Part = month(2026, 1), financials.Earned
+	if s.accounting.filter != want {
+		t.Errorf("%+v", s.accounting.filter)
+	}
+	s.get(base + "/entries?path=income/fees&currency=USD&from=&to=2026-03&by=effective")
+	if want.Interval, want.Part = (period.Interval{}), ""; s.accounting.filter != want {
+		t.Errorf("until the present month: %+v", s.accounting.filter)
+	}
+	for query, status := range map[string]int{"from=2026-02&to=2026-01": 422, "from=2026-02": 422, "to=2026-04": 422, "from=x&to=2026-02": 422,
+		"part=x": 404} {
+		if got := s.get(base + "/entries?path=income/fees&currency=USD&" + query); got.StatusCode != status {
+			t.Errorf("%s: %d", query, got.StatusCode)
 		}
 	}
 	s.accounting.entries, s.accounting.unknown = ports.AccountEntryPage{}, fault.New(fault.NotFound, "No account has this path.")

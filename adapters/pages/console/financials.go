@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"causeway/app/exports/statement"
@@ -11,6 +12,7 @@ import (
 	"causeway/core/fault"
 	core "causeway/core/financials"
 	"causeway/core/ident"
+	"causeway/core/money"
 	"causeway/core/period"
 	"causeway/core/person"
 )
@@ -18,6 +20,7 @@ import (
 // Financials are the use cases on financial statements.
 type Financials interface {
 	Report(ctx context.Context, p ident.Platform, q financials.Query) (financials.Report, error)
+	CashOfGroup(ctx context.Context, p ident.Platform, group core.Key, e core.Entries) ([]core.AccountFigure, error)
 }
 
 func (c *Console) financialsRoutes() []platformRoute {
@@ -107,7 +110,7 @@ func statementTable(report financials.Report, s core.Statement, path string) *ta
 		for i := range report.Columns {
 			amount := amountCell(report.Amount(row, i))
 			// The periods beside it have the same span.
-			if of := report.Columns[i]; len(row.Accounts) > 0 && of.IsKnown {
+			if of := report.Columns[i]; of.IsKnown && row.HasEntries(i) {
 				q := report.Query
 				q.Month = of.To
 				amount.Link = financialsLink(path+"/lines/"+string(s)+"/"+row.Code, q)
@@ -139,30 +142,60 @@ func (c *Console) showFinancialLine(r *request) error {
 		if row.Code != r.PathValue("line") || row.Code == "" || row.IsTotal {
 			continue
 		}
+		if group := r.URL.Query().Get("group"); group != "" {
+			return c.showCashOfGroup(r, row, core.Key{Path: group, Currency: money.Currency(r.URL.Query().Get("currency"))})
+		}
 		v := view{page: c.page(r, row.Name, "financials"), Intro: "What each account adds to this line of the " + lower(string(
 			name)) + ", in its own " +
 			"currency and in " + string(report.Functional) + "."}
 		v.Facts = add(nil, "Period", report.Columns[0].Period.String(), financialsLink(v.Base+"/financial-statements", report.Query))
 		v.Facts = add(v.Facts, "Amount", report.Amount(row, 0)+" "+string(report.Functional))
-		month := report.Month.String()
-		rows := &table{Label: "Accounts", Empty: "No account adds to it in this period.",
-			Columns: columns("Account", ">Balance", "Currency", ">Amount in "+string(report.Functional))}
-		for _, a := range row.Accounts {
-			quantity := amountCell(a.Quantity.Major(a.Currency))
-			if name == core.IncomeStatement {
-				quantity.Text = ""
-			}
-			link := figureLink(v.Base, a.Path, a.Currency, month, "effective")
-			if report.Span != core.OneMonth && !isGroup(a.Path) {
-				link = accountLink(v.Base, a.Path, a.Currency) // entries are shown of one month, or of all
-			}
-			rows.Rows = append(rows.Rows, []cell{linked(a.Path, link), quantity, plain(string(a.Currency)), minorCell(a.Value,
-				report.Functional)})
-		}
-		v.Sections = []section{{Heading: "Accounts", Table: rows}}
+		v.Sections = []section{{Heading: "Accounts", Table: figureAccounts(v.Base, financialsLink(r.URL.Path, report.Query),
+			row.Accounts, report.Functional)}}
 		return c.show(r, v)
 	}
 	return errNotFound
+}
+
+// figureAccounts leads from each account to the entries that add up to its balance, or from a group to its accounts; link is that of the page.
+func figureAccounts(base, link string, accounts []core.AccountFigure, functional money.Currency) *table {
+	t := &table{Label: "Accounts", Empty: "No account adds to it in this period.",
+		Columns: columns("Account", ">Balance", "Currency", ">Amount in "+string(functional))}
+	for _, a := range accounts {
+		account, quantity := plain(a.Path), amountCell(a.Quantity.Major(a.Currency))
+		switch {
+		case a.Entries != nil && isGroup(a.Path) && a.Entries.Part.IsCash():
+			account.Link = link + "&" + url.Values{"group": {a.Path}, "currency": {string(a.Currency)}}.Encode()
+		case a.Entries != nil:
+			account.Link = figureLink(base, a.Path, a.Currency, *a.Entries, "effective")
+		}
+		quantity.Link = account.Link
+		t.Rows = append(t.Rows, []cell{account, quantity, plain(string(a.Currency)), minorCell(a.Value, functional)})
+	}
+	return t
+}
+
+// showCashOfGroup shows the accounts of a group of a line of the cash flow statement.
+func (c *Console) showCashOfGroup(r *request, row core.Row, group core.Key) error {
+	i := slices.IndexFunc(row.Accounts, func(a core.AccountFigure) bool { return a.Key == group && a.Entries.Part.IsCash() })
+	if i < 0 || !isGroup(group.Path) {
+		return errNotFound
+	}
+	accounts, err := c.Financials.CashOfGroup(r.Context(), r.platform.ID, group, *row.Accounts[i].Entries)
+	if err != nil {
+		return err
+	}
+	v := view{page: c.page(r, row.Name+": "+group.Path, "financials"), Intro: "What each account adds to this line of the cash flow statement."}
+	v.Facts = add(nil, "Period", monthsText(row.Accounts[i].Entries.Period))
+	v.Facts = add(v.Facts, "Sum", row.Accounts[i].Quantity.Major(group.Currency)+" "+string(group.Currency))
+	rows := &table{Label: "Accounts", Empty: "None of its accounts has any in this period.", Columns: columns("Account", ">Amount", "Currency")}
+	for _, a := range accounts {
+		amount := amountCell(a.Quantity.Major(a.Currency))
+		amount.Link = figureLink(v.Base, a.Path, a.Currency, *a.Entries, "effective")
+		rows.Rows = append(rows.Rows, []cell{linked(a.Path, amount.Link), amount, plain(string(a.Currency))})
+	}
+	v.Sections = []section{{Heading: "Accounts", Table: rows}}
+	return c.show(r, v)
 }
 
 func (c *Console) downloadFinancials(r *request) error {

@@ -36,10 +36,17 @@ func (f fakeFinancials) Report(ctx context.Context, p ident.Platform, q financia
 	now := core.Column{Period: core.Period{From: q.Month, To: q.Month}, IsKnown: true,
 		Earnings: []core.Figure{{Line: fee, Key: core.Key{Path: "income/fees", Currency: "USD"}, Value: 1_05}},
 		Closing: core.Position{{Line: cash, Key: core.Key{Path: "rails/RTP", Currency: "USD"}, Quantity: money.TotalOf(1_05), Value: 1_05},
-			{Line: core.Line{Code: "customers", Section: core.Liabilities}, Key: core.Key{Path: "customers/", Currency: "USD"}, Value: 7}}}
+			{Line: core.Line{Code: "customers", Section: core.Liabilities}, Key: core.Key{Path: "customers/", Currency: "USD"}, Value: 7}},
+		Cash: core.CashFlows{Flows: []core.Flow{{Line: core.Line{Code: "customers", Section: core.Operating}, IsReceived: true,
+			Key: core.Key{Path: "customers/", Currency: "USD"}, Quantity: 7, Value: 7}}}}
 	before := core.Column{Period: core.Period{From: q.Month.Previous(), To: q.Month.Previous()}, IsKnown: f.comparable,
 		Earnings: []core.Figure{{Line: fee, Key: core.Key{Path: "income/fees", Currency: "USD"}, Value: 90}}}
 	return financials.Report{Report: core.NewReport("USD", []core.Column{now, before, before}), Query: q, State: period.SoftClosed}, nil
+}
+
+func (f fakeFinancials) CashOfGroup(ctx context.Context, p ident.Platform, group core.Key, e core.Entries) ([]core.AccountFigure, error) {
+	return []core.AccountFigure{{Key: core.Key{Path: "customers/ana", Currency: group.Currency}, Quantity: money.TotalOf(7), Entries: &e}},
+		f.read(ctx, p, "cash of %s", group.Path)
 }
 
 func (f *fakeFinance) FinancialStatements(ctx context.Context, p ident.Platform, r core.Report, isFinal bool) (exports.Document, error) {
@@ -73,12 +80,27 @@ func TestFinancials_FiguresLeadToTheirAccounts(t *testing.T) {
 		t.Errorf("the figure of the month before leads nowhere: %s", got.body)
 	}
 	got = s.get(base + "/financial-statements/lines/BALANCE_SHEET/cash-at-partners?month=2026-02&span=MONTH")
-	if !strings.Contains(got.body, base+"/entries?path=rails%2FRTP&amp;currency=USD") {
+	if !strings.Contains(got.body, base+"/entries?path=rails%2FRTP&amp;currency=USD&amp;by=effective&amp;from=&amp;to=2026-02") {
 		t.Errorf("accounts: %s", got.body)
 	}
 	got = s.get(base + "/financial-statements/lines/BALANCE_SHEET/customers")
-	if !strings.Contains(got.body, base+"/trial-balance?by=effective&amp;detail=account&amp;month=2026-02") {
+	if !strings.Contains(got.body, base+
+		"/trial-balance?by=effective&amp;currency=USD&amp;detail=account&amp;from=&amp;group=customers%2F&amp;to=2026-02") {
 		t.Errorf("a group: %s", got.body)
+	}
+	cash := base + "/financial-statements/lines/CASH_FLOW/customers-received?month=2026-02&span=MONTH"
+	group := cash + "&currency=USD&group=customers%2F"
+	if got := s.get(cash); !strings.Contains(got.body, strings.ReplaceAll(group, "&", "&amp;")) {
+		t.Errorf("the cash flow of a group: %s", got.body)
+	}
+	if got := s.get(group); !strings.Contains(got.body,
+		"/entries?path=customers%2Fana&amp;currency=USD&amp;by=effective&amp;month=2026-02&amp;part=cash-received") {
+		t.Errorf("its accounts: %s", got.body)
+	}
+	for _, bad := range []string{"&group=rails/ACH&currency=USD", "&group=customers/&currency=EUR"} {
+		if got := s.get(cash + bad); got.StatusCode != http.StatusNotFound {
+			t.Errorf("%s: %d", bad, got.StatusCode)
+		}
 	}
 	for _, path := range []string{"BALANCE_SHEET/nothing", "NOTHING/fees", "INCOME_STATEMENT/result"} {
 		if got := s.get(base + "/financial-statements/lines/" + path); got.StatusCode != http.StatusNotFound {

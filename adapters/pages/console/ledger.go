@@ -2,16 +2,15 @@ package console
 
 import (
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 
 	"causeway/app/accounting"
 	"causeway/core/fault"
+	"causeway/core/financials"
 	"causeway/core/money"
 	"causeway/core/period"
 	"causeway/ledger"
@@ -22,33 +21,46 @@ import (
 type trialBalancePage struct {
 	page
 	accounting.TrialBalance
-	// Month is shown. Earlier and Later are the addresses of those beside it, and Accounts that of its accounts, each empty if there
-	// is none.
+	Months financials.Period
+	// Month is that of a trial balance of one month. Earlier and Later are the addresses of those beside it, and Accounts that of the
+	// accounts, each empty if there is none.
 	Month, Earlier, Later, Accounts string
+	// Group is empty unless only the accounts are shown whose paths begin with it.
+	Group string
 	// IsEffective: by value date, and not by the time of recording. IsDetailed: by account.
 	IsEffective, IsDetailed bool
 }
 
 func (c *Console) showTrialBalance(r *request) error {
 	query := r.URL.Query()
-	i, month, err := monthOf(query.Get("month"), c.Clock.Now())
+	months, i, err := monthsIn(query, c.Clock.Now())
 	if err != nil {
 		return err
 	}
-	data := trialBalancePage{page: c.page(r, "Trial balance", "balance"), Month: month, IsEffective: query.Get("by") == "effective",
-		IsDetailed: query.Get("detail") == "account"}
-	link := func(month time.Time, detail string) string {
-		return data.Base + "/trial-balance?" + url.Values{"month": {month.Format(monthForm)}, "by": {query.Get("by")},
-			"detail": {detail}}.Encode()
+	if months.IsZero() {
+		now := period.MonthOf(c.Clock.Now())
+		months, i = financials.Period{From: now, To: now}, period.Interval{From: now.Start()}
 	}
-	data.Earlier = link(i.From.AddDate(0, -1, 0), query.Get("detail"))
-	if !i.To.IsZero() {
-		data.Later = link(i.To, query.Get("detail"))
+	data := trialBalancePage{page: c.page(r, "Trial balance", "balance"), Months: months, IsEffective: query.Get("by") == "effective",
+		IsDetailed: query.Get("detail") == "account", Group: query.Get("group")}
+	link := func(months financials.Period, detail string) string {
+		values := monthsQuery(months)
+		values.Set("by", query.Get("by"))
+		values.Set("detail", detail)
+		return data.Base + "/trial-balance?" + values.Encode()
+	}
+	if months.From == months.To && data.Group == "" {
+		before, after := months.To.Previous(), months.To.Next()
+		data.Month, data.Earlier = months.To.String(), link(financials.Period{From: before, To: before}, query.Get("detail"))
+		if !i.To.IsZero() {
+			data.Later = link(financials.Period{From: after, To: after}, query.Get("detail"))
+		}
 	}
 	if !data.IsDetailed {
-		data.Accounts = link(i.From, "account")
+		data.Accounts = link(months, "account")
 	}
-	q := accounting.TrialBalanceQuery{Interval: i, Grouped: !data.IsDetailed, OrGrouped: data.IsDetailed, By: ports.ByRecorded}
+	q := accounting.TrialBalanceQuery{Interval: i, Grouped: !data.IsDetailed, OrGrouped: data.IsDetailed, By: ports.ByRecorded,
+		Group: data.Group, Currency: money.Currency(query.Get("currency"))}
 	if data.IsEffective {
 		q.By = ports.ByEffective
 	}
@@ -70,36 +82,20 @@ func (p trialBalancePage) LinkOf(l accounting.TrialBalanceLine) string {
 	if p.IsEffective {
 		by = "effective"
 	}
-	return figureLink(p.Base, l.Path, l.Currency, p.Month, by)
+	return figureLink(p.Base, l.Path, l.Currency, financials.Entries{Period: p.Months}, by)
 }
 
-const monthForm = "2006-01"
-
-// monthOf returns the month that a text names, or the present one; so far, if it has not ended.
-func monthOf(text string, now time.Time) (period.Interval, string, error) {
-	if text == "" {
-		text = now.UTC().Format(monthForm)
-	}
-	from, err := time.Parse(monthForm, text)
-	if err != nil || from.After(now) {
-		return period.Interval{}, text, &problem{http.StatusUnprocessableEntity, "This cannot be shown",
-			"The month must have begun, and be written as in 2026-03."}
-	}
-	i := period.Interval{From: from}
-	if end := from.AddDate(0, 1, 0); !end.After(now) {
-		i.To = end
-	}
-	return i, text, nil
-}
+// Of names the months that are shown.
+func (p trialBalancePage) Of() string { return monthsText(p.Months) }
 
 // entriesPage lists the entries of an account, newest first.
 type entriesPage struct {
 	page
 	Account ledger.Account
 	Class   ledger.Class
-	// Month is empty for all entries, to which All leads.
-	Month, All string
-	// IsEffective: of the month by value date, and not by the time of recording.
+	// Of names what is shown, and Sum is what it adds up to; empty for all entries, to which All leads.
+	Of, Sum, All string
+	// IsEffective: of the months by value date, and not by the time of recording.
 	IsEffective bool
 	Entries     []ports.AccountEntry
 	Older       string
@@ -110,15 +106,24 @@ func (c *Console) showEntries(r *request) error {
 	data := entriesPage{page: c.page(r, "Entries", "balance"),
 		Account: ledger.Account{Platform: r.platform.ID, Path: query.Get("path"), Currency: money.Currency(query.Get("currency"))}}
 	filter := ports.AccountEntryFilter{Account: data.Account, Limit: pageSize, After: parsePosition(query.Get("after"))}
-	var err error
-	if query.Get("month") != "" {
-		if filter.Interval, data.Month, err = monthOf(query.Get("month"), c.Clock.Now()); err != nil {
-			return err
-		}
+	months, interval, err := monthsIn(query, c.Clock.Now())
+	if err != nil {
+		return err
+	}
+	if filter.Part = financials.Part(query.Get("part")); !slices.Contains(financials.Parts(), filter.Part) {
+		return errNotFound
+	}
+	if !months.IsZero() || filter.Part != financials.AllEntries {
+		filter.Interval, data.Of = interval, entriesText(months, filter.Part)
 		data.All = accountLink(data.Base, data.Account.Path, data.Account.Currency)
 		if data.IsEffective = query.Get("by") == "effective"; data.IsEffective {
 			filter.By = ports.ByEffective
 		}
+		sum, err := c.Accounting.EntriesSum(r.Context(), filter)
+		if err != nil {
+			return err
+		}
+		data.Sum = sum.Major(data.Account.Currency)
 	}
 	found, err := c.Accounting.Entries(r.Context(), filter)
 	if line, inChart := ledger.FindChartLine(data.Account.Path); fault.Is(err, fault.NotFound) && inChart == nil {
@@ -133,6 +138,16 @@ func (c *Console) showEntries(r *request) error {
 		data.Older = pageAfter(r, strconv.FormatInt(last.Seq, 10)+"."+strconv.Itoa(last.N))
 	}
 	return c.render(r, http.StatusOK, "entries.html", data)
+}
+
+// entriesText names the entries of some months.
+func entriesText(months financials.Period, part financials.Part) string {
+	text := map[financials.Part]string{financials.Earned: ", without the closing of years", financials.YearEnd: ", of the closing of years",
+		financials.CashReceived: ", for which cash was received", financials.CashPaid: ", for which cash was paid"}[part]
+	if months.IsZero() {
+		return "all time" + text
+	}
+	return monthsText(months) + text
 }
 
 // parsePosition returns the position that the link to the next page has; that of the first page for any other text.

@@ -28,6 +28,8 @@ func TestTrialBalance_Months(t *testing.T) {
 			OrGrouped: true},
 		"?month=2026-02&by=effective": {Interval: period.Interval{From: month(2026, 2), To: month(2026, 3)}, Grouped: true,
 			By: ports.ByEffective},
+		"?from=&to=2026-02&by=effective&detail=account&group=customers/&currency=USD": {Interval: period.Interval{To: month(2026, 3)},
+			By: ports.ByEffective, OrGrouped: true, Group: "customers/", Currency: "USD"},
 	} {
 		if got := s.get(base + "/trial-balance" + query); got.StatusCode != http.StatusOK || s.accounting.query != want {
 			t.Errorf("%s: %d, %+v, want %+v", query, got.StatusCode, s.accounting.query, want)

@@ -83,6 +83,7 @@ type Accounting interface {
 	Timeline(ctx context.Context, p ident.Platform, id ident.Transaction) (accounting.Timeline, error)
 	TrialBalance(ctx context.Context, p ident.Platform, q accounting.TrialBalanceQuery) (accounting.TrialBalance, error)
 	Entries(ctx context.Context, filter ports.AccountEntryFilter) (ports.AccountEntryPage, error)
+	EntriesSum(ctx context.Context, filter ports.AccountEntryFilter) (money.Total, error)
 	Posting(ctx context.Context, p ident.Platform, id uuid.UUID) (accounting.Posting, error)
 	Postings(ctx context.Context, filter ports.PostingFilter) (ports.PostingPage, error)
 	Account(ctx context.Context, p ident.Platform, path string, currency money.Currency, at ports.Cutoff) ([]accounting.LedgerAccount, error)

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"causeway/core/financials"
 	"causeway/core/money"
 	"causeway/ledger"
 	"causeway/ports"
@@ -32,7 +33,11 @@ func (r *Reader) AccountEntries(ctx context.Context, f ports.AccountEntryFilter)
 			return err
 		}
 		found, page.Class = true, line.Class
-		if err := readAccountPage(ctx, q, accountID, m, !line.NoOverdraft, f, &page); err != nil {
+		picker, err := newAccountPicker(ctx, q, accountID, m, !line.NoOverdraft, f)
+		if err != nil {
+			return err
+		}
+		if err := picker.readPage(ctx, q, m, &page); err != nil {
 			return err
 		}
 		return runningBalances(ctx, q, accountID, m, f.Account, &page)
@@ -75,43 +80,93 @@ const pickByRange = `
 const effectiveInSpan = `AND (SELECT p.effective_at FROM ledger_postings p
             WHERE p.platform_id = $1 AND p.seq = e.seq AND p.recorded_at = e.recorded_at AND p.recorded_at >= $8 AND p.recorded_at < $9) BETWEEN $10 AND $11`
 
-// The entries of backdated postings ($12 and $13), by primary key. %[1]s compares positions
-// with the last one.
+// The entries of backdated postings (%[3]s), by primary key. %[1]s compares positions
+// with the last one, %[2]s is a further condition.
 const pickBackdated = `
     SELECT e.seq, e.recorded_at, e.entry_no, e.debit_account_id, e.credit_account_id, e.amount, e.currency
-    FROM unnest($12::bigint[], $13::timestamptz[]) AS s (seq, recorded_at)
+    FROM unnest(%[3]s) AS s (seq, recorded_at)
     JOIN ledger_entries e ON e.platform_id = $1 AND e.seq = s.seq AND e.recorded_at = s.recorded_at AND e.recorded_at >= $8 AND e.recorded_at < $9
-    WHERE s.seq > $4 AND s.seq <= $5 AND $2 IN (e.debit_account_id, e.credit_account_id) AND (e.seq, e.entry_no) %[1]s ($6, $7) ` +
-	effectiveInSpan + ``
+    WHERE s.seq > $4 AND s.seq <= $5 AND $2 IN (e.debit_account_id, e.credit_account_id) AND (e.seq, e.entry_no) %[1]s ($6, $7) %[2]s`
 
-// readAccountPage reads the page from the ranges that can contain its entries, and returns it
-// in ascending order.
-func readAccountPage(ctx context.Context, q Querier, accountID int64, m months, busy bool, f ports.AccountEntryFilter,
-	page *ports.AccountEntryPage) error {
-	order, compare := "ASC", ">"
-	last, within := f.After, allPostings
+// The entries of postings that close a year, or reverse that.
+const ofYearEnd = `(SELECT p.kind = 'year_end' OR coalesce(` + reversedKind + `, '') = 'year_end' FROM ledger_postings p
+            WHERE p.platform_id = $1 AND p.seq = e.seq AND p.recorded_at = e.recorded_at AND p.recorded_at >= $8 AND p.recorded_at < $9)`
+
+// accountPicker selects entries of an account in ranges.
+type accountPicker struct {
+	ports.AccountEntryFilter
+	accountID      int64
+	ranges         []searchRange
+	order, compare string
+	last           ports.EntryPosition
+	// condition is on entries e; args are its arguments, from $10 on.
+	condition string
+	args      []any
+}
+
+func newAccountPicker(ctx context.Context, q Querier, accountID int64, m months, busy bool, f ports.AccountEntryFilter) (*accountPicker,
+	error) {
+	p := &accountPicker{AccountEntryFilter: f, accountID: accountID, order: "ASC", compare: ">", last: f.After}
+	within := allPostings
 	switch {
 	case f.Ascending:
-		within.after = last.Seq - 1
-	case last == (ports.EntryPosition{}):
-		order, compare, last = "DESC", "<", ports.EntryPosition{Seq: math.MaxInt64}
+		within.after = p.last.Seq - 1
+	case p.last == (ports.EntryPosition{}):
+		p.order, p.compare, p.last = "DESC", "<", ports.EntryPosition{Seq: math.MaxInt64}
 	default:
-		order, compare, within.upto = "DESC", "<", last.Seq
+		p.order, p.compare, within.upto = "DESC", "<", p.last.Seq
 	}
-	if last.N < 0 || last.N > math.MaxInt16 {
-		return fmt.Errorf("the position %v to continue after is not that of an entry", last)
+	if p.last.N < 0 || p.last.N > math.MaxInt16 {
+		return nil, fmt.Errorf("the position %v to continue after is not that of an entry", p.last)
 	}
 	ranges, err := accountSearchRanges(ctx, q, accountID, m, busy, f)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	filter := ""
-	var span []any
+	p.ranges = m.clip(ranges, within, f.Ascending, true)
 	if f.By == ports.ByEffective && !f.Interval.IsUnbounded() {
-		filter, span = effectiveInSpan, []any{orMinTime(f.Interval.From), orMaxTime(f.Interval.Last())}
+		p.condition, p.args = effectiveInSpan, []any{orMinTime(f.Interval.From), orMaxTime(f.Interval.Last())}
 	}
-	for _, r := range m.clip(ranges, within, f.Ascending, true) {
-		missing := f.Limit + 1 - len(page.Entries)
+	switch f.Part {
+	case financials.Earned:
+		p.condition += " AND NOT " + ofYearEnd
+	case financials.YearEnd:
+		p.condition += " AND " + ofYearEnd
+	case financials.CashReceived, financials.CashPaid:
+		account, other := "credit", "debit"
+		if f.Part == financials.CashPaid {
+			account, other = other, account
+		}
+		first, beyond := pathRanges(financials.CashPaths())
+		p.condition += fmt.Sprintf(" AND e.%s_account_id = $2 AND e.%s_account_id IN (SELECT a.id %s)", account, other, fromPathRanges(
+			p.argument(first), p.argument(beyond)))
+	}
+	return p, nil
+}
+
+// argument adds an argument of the condition, and returns its name.
+func (p *accountPicker) argument(value any) string {
+	p.args = append(p.args, value)
+	return fmt.Sprintf("$%d", 9+len(p.args))
+}
+
+// pick returns a query of at most so many entries of a range, and its arguments.
+func (p *accountPicker) pick(r searchRange, limit int64) (string, []any) {
+	from, until := r.timeBounds()
+	args := append([]any{p.Account.Platform, p.accountID, limit, r.after, r.upto, p.last.Seq, int16(p.last.N), from, until}, p.args...)
+	if r.backdatedSeqs == nil {
+		return fmt.Sprintf(pickByRange, p.order, p.compare, p.condition), args
+	}
+	n := len(args)
+	return fmt.Sprintf(pickBackdated, p.compare, p.condition, fmt.Sprintf("$%d::bigint[], $%d::timestamptz[]", n+1, n+2)),
+		append(args, r.backdatedSeqs, r.backdatedTimes)
+}
+
+// readPage reads the page from the ranges that can contain its entries, and returns it
+// in ascending order.
+func (p *accountPicker) readPage(ctx context.Context, q Querier, m months, page *ports.AccountEntryPage) error {
+	for _, r := range p.ranges {
+		missing := p.Limit + 1 - len(page.Entries)
 		if r.archived && len(page.Entries) == 0 {
 			return m.archivedError()
 		}
@@ -119,13 +174,8 @@ func readAccountPage(ctx context.Context, q Querier, accountID int64, m months, 
 			page.More = r.archived
 			break
 		}
-		from, until := r.timeBounds()
-		args := append([]any{f.Account.Platform, accountID, missing, r.after, r.upto, last.Seq, int16(last.N), from, until}, span...)
-		pick := fmt.Sprintf(pickByRange, order, compare, filter)
-		if r.backdatedSeqs != nil {
-			pick, args = fmt.Sprintf(pickBackdated, compare), append(args, r.backdatedSeqs, r.backdatedTimes)
-		}
-		if err := query(ctx, q, fmt.Sprintf(selectAccountPage, order, pick), args, func(rows pgx.Rows) error {
+		pick, args := p.pick(r, int64(missing))
+		if err := query(ctx, q, fmt.Sprintf(selectAccountPage, p.order, pick), args, func(rows pgx.Rows) error {
 			e, err := scanEntry(rows)
 			page.Entries = append(page.Entries, ports.AccountEntry{RecordedEntry: e})
 			return err
@@ -133,13 +183,54 @@ func readAccountPage(ctx context.Context, q Querier, accountID int64, m months, 
 			return err
 		}
 	}
-	if len(page.Entries) > f.Limit {
-		page.Entries, page.More = page.Entries[:f.Limit], true
+	if len(page.Entries) > p.Limit {
+		page.Entries, page.More = page.Entries[:p.Limit], true
 	}
-	if !f.Ascending {
+	if !p.Ascending {
 		slices.Reverse(page.Entries)
 	}
 	return nil
+}
+
+// selectAccountSum adds up the debits less the credits of entries.
+const selectAccountSum = `
+SELECT coalesce(sum(CASE WHEN e.debit_account_id = $2 THEN e.amount ELSE -e.amount END), 0)::text
+FROM (SELECT * FROM (%s) picked LIMIT $3) e`
+
+// AccountEntriesSum implements accounting.Finance.
+func (r *Reader) AccountEntriesSum(ctx context.Context, f ports.AccountEntryFilter) (sum money.Total, err error) {
+	f.After, f.Ascending = ports.EntryPosition{}, true
+	err = r.readOnly(ctx, func(q Querier) error {
+		ids, err := readAccountIDs(ctx, q, []ledger.Account{f.Account})
+		accountID, exists := ids[f.Account]
+		if err != nil || !exists {
+			return err
+		}
+		m, err := loadMonths(ctx, q, f.Account.Platform.UUID())
+		if err != nil {
+			return err
+		}
+		picker, err := newAccountPicker(ctx, q, accountID, m, true, f)
+		if err != nil {
+			return err
+		}
+		for _, part := range picker.ranges {
+			if part.archived {
+				return m.archivedError()
+			}
+			pick, args := picker.pick(part, math.MaxInt64)
+			n, err := readTotal(ctx, q, fmt.Sprintf(selectAccountSum, pick), args...)
+			if err != nil {
+				return err
+			}
+			sum = sum.Add(n)
+		}
+		return nil
+	})
+	if err != nil {
+		return sum, fmt.Errorf("add up the entries of %s: %w", f.Account, err)
+	}
+	return sum, nil
 }
 
 // The blocks of an account with entries effective in a span, and the range after the last

@@ -19,7 +19,7 @@ func (h *env) cashMovements(i period.Interval) map[financials.Key]financials.Mov
 	h.t.Helper()
 	found := map[financials.Key]financials.Movement{}
 	h.monthEndView(math.MaxInt64, func(ctx context.Context, view ports.MonthEndView) error {
-		return view.CashMovements(ctx, i, func(m financials.Movement) error {
+		return view.CashMovements(ctx, i, "", func(m financials.Movement) error {
 			sum := found[m.Key]
 			found[m.Key] = financials.Movement{Key: m.Key, Received: sum.Received + m.Received, Paid: sum.Paid + m.Paid}
 			return nil
