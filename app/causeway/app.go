@@ -314,7 +314,7 @@ func (a *app) wire(idGenerator *ids.Generator, marketRates ports.Rates, identiti
 	a.exports = exports.New(exports.Config{Views: a.db.LedgerViews(), Store: a.db.Readers(), Clock: systemClock{},
 		MaxConcurrency: a.Exports, MaxPerPlatform: a.ExportsPerPlatform, Company: a.Company()})
 	a.exportFiles = exports.NewFiles(a.exports, exports.FilesConfig{Store: a.db, Files: a.files, IDs: idGenerator, Jobs: due, Log: log,
-		JobMetrics: a.jobMetrics, Timeout: a.ExportTimeout, Packs: auditPacks{shared, a.databaseURL, c.databaseReadURL, a.master}})
+		JobMetrics: a.jobMetrics, Timeout: a.ExportTimeout, Packs: auditPacks{shared, a.databaseURL, a.databaseReadURL, a.master}})
 	a.reconciliation = newReconciliation(a.db, idGenerator)
 	a.wallets = wallets.New(wallets.Config{
 		Store: a.db, Ledger: a.db.LedgerReader(), Custody: a.custody, Proofs: a.walletProofs,

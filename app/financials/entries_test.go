@@ -17,8 +17,8 @@ import (
 
 func TestReport_FiguresAreTheSumsOfTheirEntries(t *testing.T) {
 	t.Parallel()
-	// Fifteen months with income, expense and owners in two currencies, customers and cash, of which the year that ends in March 2027 is closed.
-	// Each figure of a month, a quarter and a year, and of those beside it, is the sum of the entries, or of the accounts, that it leads to.
+	// Fifteen months with income, expense and owners in two currencies, customers and cash, of which the year that ends in March 2027 is
+	// closed. Each figure of a month, a quarter and a year, and of those beside it, is the sum of the entries, or of the accounts, that it leads to.
 	e := newEnv(t)
 	e.SetBooks(e.by, "yearEndMonth=3")
 	reports := accounting.New(accounting.Config{Store: e.Store, Ledger: e.Store.Finance(), KeptRates: e.Store, Clock: e.Clock, IDs: e.IDs})
@@ -29,7 +29,8 @@ func TestReport_FiguresAreTheSumsOfTheirEntries(t *testing.T) {
 		m := period.MonthOf(march.Start().AddDate(0, n, 0))
 		day, amount := m.Start().AddDate(0, 0, 9), int64(1_000+n)
 		e.post(day, entry("own/OPERATING", ledger.EquityCapital, "USD", 100*amount), entry("rails/ACH", customer, "USD", 7*amount))
-		e.post(day, entry("rails/SEPA", ledger.FundingUnmatched, "EUR", 10*amount), entry(ledger.FundingUnmatched, ledger.IncomeFees, "EUR", amount))
+		e.post(day, entry("rails/SEPA", ledger.FundingUnmatched, "EUR", 10*amount), entry(ledger.FundingUnmatched, ledger.IncomeFees,
+			"EUR", amount))
 		e.post(day, entry(customer, ledger.IncomeFees, "USD", 3*amount), entry(ledger.ExpenseTaxes, "own/OPERATING", "USD", amount),
 			entry(ledger.ExpenseRails, "rails/SEPA", "EUR", 2*amount), entry(customer, "rails/ACH", "USD", amount))
 		e.endMonth(m, fmt.Sprintf("1.%02d", 10+n))

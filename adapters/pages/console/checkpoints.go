@@ -200,7 +200,8 @@ func (c *Console) postingsOf(r *request, p ports.SignedCheckpoint, base string) 
 	if err != nil && !fault.Is(err, fault.MonthArchived) {
 		return nil, archived, err
 	}
-	t = &table{Label: "Postings", Columns: columns(">Number", "Posting", "Recorded", "Effective", "Payment"), Empty: "None is in the ledger now."}
+	t = &table{Label: "Postings", Columns: columns(">Number", "Posting", "Recorded", "Effective", "Payment"),
+		Empty: "None is in the ledger now."}
 	for _, posting := range found.Postings {
 		payment := plain("")
 		if !posting.Transaction.IsZero() {

@@ -157,7 +157,8 @@ func (c *Console) showFinancialLine(r *request) error {
 	return errNotFound
 }
 
-// figureAccounts leads from each account to the entries that add up to its balance, or from a group to its accounts; link is that of the page.
+// figureAccounts leads from each account to the entries that add up to its balance, or from a group to its accounts; link is that of the
+// page.
 func figureAccounts(base, link string, accounts []core.AccountFigure, functional money.Currency) *table {
 	t := &table{Label: "Accounts", Empty: "No account adds to it in this period.",
 		Columns: columns("Account", ">Balance", "Currency", ">Amount in "+string(functional))}
@@ -185,10 +186,12 @@ func (c *Console) showCashOfGroup(r *request, row core.Row, group core.Key) erro
 	if err != nil {
 		return err
 	}
-	v := view{page: c.page(r, row.Name+": "+group.Path, "financials"), Intro: "What each account adds to this line of the cash flow statement."}
+	v := view{page: c.page(r, row.Name+": "+group.Path, "financials"), Intro: "What each account adds to this line of the cash flow " +
+		"statement."}
 	v.Facts = add(nil, "Period", monthsText(row.Accounts[i].Entries.Period))
 	v.Facts = add(v.Facts, "Sum", row.Accounts[i].Quantity.Major(group.Currency)+" "+string(group.Currency))
-	rows := &table{Label: "Accounts", Empty: "None of its accounts has any in this period.", Columns: columns("Account", ">Amount", "Currency")}
+	rows := &table{Label: "Accounts", Empty: "None of its accounts has any in this period.",
+		Columns: columns("Account", ">Amount", "Currency")}
 	for _, a := range accounts {
 		amount := amountCell(a.Quantity.Major(a.Currency))
 		amount.Link = figureLink(v.Base, a.Path, a.Currency, *a.Entries, "effective")

@@ -37,7 +37,8 @@ func (v *ledgerView) CashMovements(ctx context.Context, i period.Interval, group
 		if err != nil {
 			return err
 		}
-		return v.spool(ctx, "read the movements of cash", bulkReadSettings, selectCashMovements, append(args, first, beyond, group), func(r row) error {
+		args = append(args, first, beyond, group)
+		return v.spool(ctx, "read the movements of cash", bulkReadSettings, selectCashMovements, args, func(r row) error {
 			var m financials.Movement
 			if err := r.Scan(&m.Path, &m.Currency, &m.Received, &m.Paid); err != nil {
 				return err
