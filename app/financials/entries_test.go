@@ -17,8 +17,8 @@ import (
 
 func TestReport_FiguresAreTheSumsOfTheirEntries(t *testing.T) {
 	t.Parallel()
-	// Fifteen months with income, expense and owners in two currencies, customers and cash, of which the year that ends in March 2027 is
-	// closed. Each figure of a month, a quarter and a year, and of those beside it, is the sum of the entries, or of the accounts, that it leads to.
+	// Fifteen months with income, expense and owners in two currencies, customers and cash. The year that ends in March 2027 is closed.
+	// Each figure of a month, a quarter and a year, and of those beside it, is the sum of the entries, or of the accounts, that it leads to.
 	e := newEnv(t)
 	e.SetBooks(e.by, "yearEndMonth=3")
 	reports := accounting.New(accounting.Config{Store: e.Store, Ledger: e.Store.Finance(), KeptRates: e.Store, Clock: e.Clock, IDs: e.IDs})

@@ -200,5 +200,6 @@ func (c *Console) exchangeResults(r *request, base string) ([]section, error) {
 		}
 	}
 	return []section{{Heading: "Exchange results", Text: "What was measured and posted at the end of each of the last months. " +
-		"The unrealised result is without what an earlier month has kept.", Table: rows}, {Heading: "Postings of exchange results", Table: postings}}, nil
+		"The unrealised result is without what an earlier month has kept.", Table: rows},
+		{Heading: "Postings of exchange results", Table: postings}}, nil
 }
