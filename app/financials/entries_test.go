@@ -33,6 +33,9 @@ func TestReport_FiguresAreTheSumsOfTheirEntries(t *testing.T) {
 			"EUR", amount))
 		e.post(day, entry(customer, ledger.IncomeFees, "USD", 3*amount), entry(ledger.ExpenseTaxes, "own/OPERATING", "USD", amount),
 			entry(ledger.ExpenseRails, "rails/SEPA", "EUR", 2*amount), entry(customer, "rails/ACH", "USD", amount))
+		if m == closed { // a dividend, beside what the closing moves
+			e.post(day, entry(ledger.EquityRetainedEarnings, "own/OPERATING", "USD", 500))
+		}
 		e.endMonth(m, fmt.Sprintf("1.%02d", 10+n))
 		if last = m; m == closed {
 			if _, err := years.CloseAlone(t.Context(), e.Platform.ID, yearend.Change{Year: 2027, By: e.by, Note: "Complete"}); err != nil {
@@ -89,7 +92,7 @@ func TestReport_FiguresAreTheSumsOfTheirEntries(t *testing.T) {
 func (e *env) sumOf(reports *accounting.Service, a financials.AccountFigure) (sum money.Total) {
 	e.t.Helper()
 	filter := ports.AccountEntryFilter{Account: ledger.Account{Platform: e.Platform.ID, Path: a.Path, Currency: a.Currency},
-		By: ports.ByEffective, Interval: period.Interval{From: a.Entries.From.Start(), To: a.Entries.To.End()}, Part: a.Entries.Part, Limit: 4}
+		By: ports.ByEffective, Interval: period.Interval{From: a.Entries.From.Start(), To: a.Entries.To.End()}, Part: a.Entries.Part, Limit: 9}
 	if a.Path != financials.Group(a.Path) || a.Path[len(a.Path)-1] != '/' {
 		return e.sumOfEntries(reports, filter)
 	}
