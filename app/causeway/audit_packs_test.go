@@ -46,8 +46,13 @@ func TestAuditPacks_NoSpace(t *testing.T) {
 	// meanwhile is a fault that says what to do, after which the pack is not tried again.
 	url := pgtest.New(t)
 	db := openDB(t, postgres.Options{URL: url, MaxConnections: 2, Clock: systemClock{}, AllPlatforms: true, TxOf: newTx})
-	pgtest.ExecAsSuperuser(t, url, `INSERT INTO ledger_log_checkpoints (platform_id, size, sealed_at, root_hash, signed_note, previous_size)
-		VALUES ('`+strings.TrimPrefix(fakePlatform, "PlatformConfig:")+`', 1::bigint << 50, now(), sha256('root'), 'note', 0)`)
+	platform := strings.TrimPrefix(fakePlatform, "PlatformConfig:")
+	for _, insert := range []string{`ledger_clocks (platform_id, seq) VALUES ('` + platform + `', 1::bigint << 50)`,
+		`ledger_log_state (platform_id, size) VALUES ('` + platform + `', 1::bigint << 50)`,
+		`ledger_log_checkpoints (platform_id, size, sealed_at, root_hash, signed_note, previous_size)
+			VALUES ('` + platform + `', 1::bigint << 50, now(), sha256('root'), 'note', 0)`} {
+		pgtest.ExecAsSuperuser(t, url, "INSERT INTO "+insert)
+	}
 	packs := auditPacks{services{db: db, ids: ids.New()}, url, "", must(newMaster(encryption.NewKey(), ""))}
 
 	_, err := packs.Write(t.Context(), must(ident.ParsePlatform(fakePlatform)), 2025, io.Discard, nil)

@@ -127,7 +127,8 @@ func (f *fakeBooks) LastResults(ctx context.Context, p ident.Platform, months in
 	}
 	return []monthend.Revaluation{{Run: coremonthend.Run{Month: testMonth, At: now, By: someone, Postings: []uuid.UUID{postingID}},
 		Result: coremonthend.ExchangeResult{Month: exchange.Month{Functional: "USD", Realised: []exchange.Realised{{Currency: "EUR",
-			Amount: 1_50}}, Lines: []exchange.Line{{Currency: "EUR", Unrealised: -70, Carried: -20}}}}}}, nil
+			Amount: 1_50}}, Lines: []exchange.Line{{Currency: "EUR", Unrealised: -70, Carried: -20}}}}},
+		{Run: coremonthend.Run{Month: testMonth.Previous(), At: now, By: someone}}}, nil
 }
 
 type fakeYears struct{ *fakeBooks }

@@ -235,7 +235,7 @@ func TestFinanceLists_LeadToDetails(t *testing.T) {
 		"/safeguarding":                      {"USD shortfall", "rails/ACH", "after=" + string(reportDay), "Ana Lima"},
 		"/safeguarding/" + string(reportDay): {"Topped up", "/acknowledge", "DIFFERENCE"},
 		"/fx-position": {"1.10 EUR", "Position", "USD", "Exchange results", "1.50", "-0.50", "Ana Lima",
-			base + "/months/2026-02\"", base + "/postings/" + postingID.String()},
+			base + "/months/2026-02\"", base + "/months/2026-01\"", base + "/postings/" + postingID.String()},
 		"/exports": {"make-export", "csv, from 2026-02-01, to 2026-02-28, rails/ACH, USD",
 			"500 of 2000 postings (25 %)", exportID.String() + "/cancel", doneExportID.String() + "/file", "12345", "had no postings"},
 	} {

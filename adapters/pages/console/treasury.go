@@ -7,6 +7,7 @@ import (
 
 	"causeway/app/treasury"
 	"causeway/core/books"
+	"causeway/core/exchange"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/person"
@@ -189,6 +190,9 @@ func (c *Console) exchangeResults(r *request, base string) ([]section, error) {
 		byCurrency, err := found.Result.ByCurrency()
 		if err != nil {
 			return nil, err
+		}
+		if len(byCurrency) == 0 {
+			byCurrency = make([]exchange.CurrencyResult, 1) // a month without foreign currencies
 		}
 		for _, of := range byCurrency {
 			rows.Rows = append(rows.Rows, []cell{month, plain(string(of.Currency)), minorCell(of.Realised, found.Result.Functional),
