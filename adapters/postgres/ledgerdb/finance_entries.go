@@ -128,6 +128,7 @@ func newAccountPicker(ctx context.Context, q Querier, accountID int64, m months,
 		p.condition, p.args = effectiveInSpan, []any{orMinTime(f.Interval.From), orMaxTime(f.Interval.Last())}
 	}
 	switch f.Part {
+	case financials.AllEntries:
 	case financials.Earned:
 		p.condition += " AND NOT " + ofYearEnd
 	case financials.YearEnd:
