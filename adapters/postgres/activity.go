@@ -180,7 +180,8 @@ type actors struct {
 // with what NameTokens writes, and people with their name and e-mail address.
 func (db *DB) actorsShownWith(ctx context.Context, p ident.Platform, part string) (with actors, err error) {
 	var emails []string
-	err = db.read(ctx, "SELECT id, lower(email) FROM people WHERE strpos(lower("+shownPerson+"), $1) > 0", []any{part}, func(rows pgx.Rows) error {
+	const shownWith = "SELECT id, lower(email) FROM people WHERE strpos(lower(" + shownPerson + "), $1) > 0"
+	err = db.read(ctx, shownWith, []any{part}, func(rows pgx.Rows) error {
 		var id ident.Person
 		var email string
 		err := rows.Scan(&id, &email)
@@ -190,7 +191,9 @@ func (db *DB) actorsShownWith(ctx context.Context, p ident.Platform, part string
 	if err != nil {
 		return actors{}, err
 	}
-	all, err := storage.Collect(ctx, db.read, activityActors, []any{p.UUID()}, func(rows pgx.Rows, name *string) error { return rows.Scan(name) })
+	all, err := storage.Collect(ctx, db.read, activityActors, []any{p.UUID()}, func(rows pgx.Rows, name *string) error {
+		return rows.Scan(name)
+	})
 	if err != nil {
 		return actors{}, err
 	}

@@ -40,7 +40,8 @@ func TestActivities_OfTheBooks(t *testing.T) {
 			('%[1]s', 'J-7', 'MONTH', '2026-02-01', '2026-02-28', 'USD', 1, 1, '%[2]s', 'olga')`,
 	} {
 		at := noon.Add(time.Duration(second) * time.Second)
-		pgtest.ExecAsSuperuser(t, c.url, "SET session_replication_role = replica; INSERT INTO "+fmt.Sprintf(insert+";-- %[1]s%[2]s%[3]s%[4]s%[5]s%[6]s",
+		insert += ";-- %[1]s%[2]s%[3]s%[4]s%[5]s%[6]s" // all arguments are used
+		pgtest.ExecAsSuperuser(t, c.url, "SET session_replication_role = replica; INSERT INTO "+fmt.Sprintf(insert,
 			c.platform.ID.UUID(), at.Format(time.RFC3339), ana.ID.UUID(), posting, other, com.ID.UUID()))
 	}
 	page := func(f ports.ActivityFilter) (got []string) {

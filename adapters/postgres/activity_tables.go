@@ -38,40 +38,46 @@ var activityTables = []activityTable{
 	{table: "ledger_proposals", id: "id", at: "created_at", actor: author("proposer"), person: "proposer_person_id",
 		action: "'PROPOSE_' || action", note: "lower(status)", subjectID: "id", subject: "operation", subjects: []string{"id = $9"}},
 	madeTable("ledger_proposals", "decided_at", "'decision of ' || id", activityTable{actor: author("decider"), person: "decider_person_id",
-		action: "CASE status WHEN 'REJECTED' THEN 'REJECT_' ELSE 'APPROVE_' END || action", note: "note", subjectID: "id", subject: "operation"}),
+		action: "CASE status WHEN 'REJECTED' THEN 'REJECT_' ELSE 'APPROVE_' END || action", note: "note", subjectID: "id", subject: "operation",
+		approver: nobody}),
 	{table: "treasury_movements", id: "id", at: "created_at", actor: author(""), person: "person_id", action: "'MOVE_TREASURY'", note: "note",
-		subjectID: "posting_id", subject: typed[ident.Posting]("posting_id"), approver: author("approver"), subjects: []string{"posting_id = $9"}},
+		subjectID: "posting_id", subject: typed[ident.Posting]("posting_id"), approver: author("approver"),
+		subjects: []string{"posting_id = $9"}},
 	madeTable("treasury_arrivals", "arrived_at", "movement_id", activityTable{action: "'CONFIRM_TREASURY_ARRIVAL'", subjectID: "posting_id",
-		subject: typed[ident.Posting]("posting_id"), approver: author("approver")}),
+		subject: typed[ident.Posting]("posting_id")}),
 	madeTable("ledger_period_changes", "changed_at", "id", activityTable{action: "upper(replace(action, '-', '_')) || '_MONTH'", note: "note",
-		subject: "to_char(month, 'YYYY-MM')", approver: author("approver")}),
+		subject: "to_char(month, 'YYYY-MM')"}),
 	madeTable("ledger_month_end_runs", "ran_at", "kind || month || run", activityTable{action: "'POST_' || upper(replace(kind, '-', '_'))",
-		subject: "to_char(month, 'YYYY-MM')", approver: author("approver")}),
+		subject: "to_char(month, 'YYYY-MM')"}),
 	madeTable("ledger_year_closings", "closed_at", "year || ' ' || number", activityTable{action: "'CLOSE_YEAR'", note: "note",
-		subject: "year::text", approver: author("approver")}),
+		subject: "year::text"}),
 	madeTable("ledger_year_reversals", "reversed_at", "year || ' ' || number", activityTable{action: "'REVERSE_CLOSING_OF_YEAR'", note: "note",
-		subject: "year::text", approver: author("approver")}),
+		subject: "year::text"}),
 	madeTable("ledger_authorisations", "authorised_at", "posting_id", activityTable{action: "'AUTHORISE_POSTING'", note: "note",
-		subjectID: "posting_id", subject: typed[ident.Posting]("posting_id"), approver: author("approver")}),
-	madeTable("receivable_changes", "changed_at", "receivable_id || ' ' || number", activityTable{action: "'WRITE_OFF_RECEIVABLE'", note: "note",
-		subjectID: "receivable_id", subject: typed[ident.Receivable]("receivable_id"), approver: author("approver")}).
+		subjectID: "posting_id", subject: typed[ident.Posting]("posting_id")}),
+	madeTable("receivable_changes", "changed_at", "receivable_id || ' ' || number", activityTable{
+		action: "'WRITE_OFF_RECEIVABLE'", note: "note", subjectID: "receivable_id", subject: typed[ident.Receivable]("receivable_id")}).
 		only("kind = 'WRITTEN_OFF'"),
 	madeTable("unmatched_assignments", "assigned_at", "posting_id", activityTable{action: "'ASSIGN_RECEIPT'", note: "note",
-		subjectID: "receipt_id", subject: typed[ident.Posting]("posting_id"), approver: author("approver")}),
+		subjectID: "receipt_id", subject: typed[ident.Posting]("posting_id")}),
 	madeTable("reconciliation_resolutions", "resolved_at", "break_id", activityTable{
 		actor: "coalesce(nullif(actor, ''), resolved_by)", action: "'RESOLVE_BREAK_' || method", note: "note", subjectID: "break_id",
 		subject:  typed[ident.Break]("break_id"),
 		approver: "coalesce(approver, '')"}),
 	madeTable("safeguarding_acknowledgements", "acknowledged_at", "day || ' ' || version || ' ' || id", activityTable{
-		action: "'ACKNOWLEDGE_SHORTFALL'", note: "note", subject: "day::text"}),
-	madeTable("safeguarding_reports", "made_at", "day || ' ' || version", activityTable{action: "'RUN_SAFEGUARDING'", subject: "day::text"}),
-	madeTable("gl_journals", "made_at", "number", activityTable{action: "'MAKE_JOURNAL'", subject: "number"}),
+		action: "'ACKNOWLEDGE_SHORTFALL'", note: "note", subject: "day::text", approver: nobody}),
+	madeTable("safeguarding_reports", "made_at", "day || ' ' || version", activityTable{action: "'RUN_SAFEGUARDING'",
+		subject: "day::text", approver: nobody}),
+	madeTable("gl_journals", "made_at", "number", activityTable{action: "'MAKE_JOURNAL'", subject: "number", approver: nobody}),
 	versionsTable("ledger_settings", "", "'settings'", "SET_LEDGER_SETTINGS"),
 	versionsTable("ledger_added_accounts", "path", "path", "SET_LEDGER_ACCOUNT"),
 	versionsTable("safeguarding_purposes", "account", "account", "SET_PURPOSE_OF_ACCOUNT"),
 	versionsTable("ledger_recurring_adjustments", "name", "name", "SET_RECURRING_ADJUSTMENT"),
 	versionsTable("ledger_gl_mappings", "", "'mapping'", "SET_GENERAL_LEDGER_MAPPING"),
 }
+
+// nobody approves what needs no second person.
+const nobody = "''"
 
 // author is who has done it, in the columns of that prefix: a name, or a token.
 func author(prefix string) string {
@@ -86,7 +92,7 @@ func author(prefix string) string {
 // row, so that ids have the order of time. What the service has done by itself is left out.
 func madeTable(table, at, key string, t activityTable) activityTable {
 	t.actor, t.person = cmp.Or(t.actor, author("")), cmp.Or(t.person, "person_id")
-	t.at = at
+	t.at, t.approver = at, cmp.Or(t.approver, author("approver"))
 	t.id = fmt.Sprintf(`(lpad(to_hex(floor(extract(epoch FROM %[1]s) * 1000)::bigint), 12, '0') || '7' ||
 		lpad(to_hex((extract(microseconds FROM %[1]s)::bigint %% 1000)::integer), 3, '0') || '8' || left(md5('%[2]s ' || (%[3]s)), 15))::uuid`, at, table, key)
 	t.table, t.made = table, true
@@ -105,7 +111,7 @@ func (t activityTable) only(condition string) activityTable {
 // versionsTable is a table with a version for each change of something, of which the changes are those from the version before.
 func versionsTable(table, key, subject, action string) activityTable {
 	t := madeTable(table, "changed_at", cmp.Or(key, "''")+" || version", activityTable{action: "'" + action + "'", note: "note",
-		subject: subject, approver: author("approver")})
+		subject: subject})
 	same := ""
 	if key != "" {
 		same = fmt.Sprintf(" AND b.%[1]s = %[2]s.%[1]s", key, table)

@@ -145,7 +145,8 @@ func TestAudit_FilteredAndDownloaded(t *testing.T) {
 			t.Errorf("%s: %+v", text, f)
 		}
 	}
-	s.activity.all = []ports.Activity{{ID: uuid.UUID{15: 1}, At: now, Actor: "Ana", Action: "WRITE_OFF_RECEIVABLE", Subject: "Receivable:0190"}}
+	s.activity.all = []ports.Activity{{ID: uuid.UUID{15: 1}, At: now, Actor: "Ana", Action: "WRITE_OFF_RECEIVABLE",
+		Subject: "Receivable:0190"}}
 	if got := s.get(base + "/audit"); !strings.Contains(got.body, `href="`+base+`/receivables/0190"`) {
 		t.Errorf("the page of the object is not linked: %s", got.body)
 	}
