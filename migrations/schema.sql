@@ -2919,7 +2919,8 @@ ALTER TABLE rail_controls ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
 ALTER TABLE ONLY rail_controls
     ADD CONSTRAINT rail_controls_pkey PRIMARY KEY (name, id);
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON rail_controls FOR EACH STATEMENT EXECUTE FUNCTION reject_change();
-GRANT SELECT ON TABLE rail_controls TO causeway_service;
+CREATE TRIGGER rail_by_person BEFORE INSERT ON rail_controls FOR EACH ROW EXECUTE FUNCTION rail_check_person();
+GRANT SELECT,INSERT ON TABLE rail_controls TO causeway_service;
 
 CREATE TABLE rail_decisions (
     platform_id uuid NOT NULL,
@@ -5879,6 +5880,20 @@ BEGIN
             AND p.request::jsonb ->> 'currency' = NEW.currency AND coalesce((p.request::jsonb ->> 'amount')::bigint, 0) = NEW.amount
             AND (p.request::jsonb ->> 'at')::timestamptz = NEW.at) THEN
         PERFORM refuse_unproposed(TG_TABLE_NAME, NEW.proposal_id);
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+CREATE FUNCTION rail_check_person() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+BEGIN
+    IF NOT is_owner_of(TG_RELID) AND NOT (EXISTS (SELECT FROM people p WHERE p.id = NEW.person_id AND p.status = 'ACTIVE')
+        AND EXISTS (SELECT FROM rail_connections c WHERE c.name = NEW.name)) THEN
+        RAISE insufficient_privilege USING
+            MESSAGE = format('permission denied for table %s: the service stops connections only for a person who may sign in', TG_TABLE_NAME);
     END IF;
     RETURN NEW;
 END

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -14,9 +15,11 @@ import (
 	"causeway/adapters/postgres"
 	"causeway/core/books"
 	"causeway/core/corridor"
+	"causeway/core/diff"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
+	"causeway/core/person"
 	"causeway/core/platform"
 	"causeway/core/proposal"
 	"causeway/core/rail"
@@ -288,6 +291,43 @@ func TestRailConnections_ServiceOnlyAsProposed(t *testing.T) {
 	err := save(2, retire, func(v *ports.RailConnectionVersion) { v.Retired, v.Rails = true, append(v.Rails, "SEPA_INSTANT") })
 	if !fault.Is(err, fault.Conflict) {
 		t.Errorf("retired with another rail: %v", err)
+	}
+}
+
+func TestRailPauses_ServiceOnlyForAPerson(t *testing.T) {
+	t.Parallel()
+	// With a login of the service only, a person who may sign in stops and resumes a connection, which is recorded with what it has changed.
+	// Nobody else does, and nobody stops a rail on all connections.
+	c := newEnv(t)
+	web := openService(t, c)
+	portstest.SaveConnection(t, c.DB.Connections(), connection("bank-eur", 1))
+	ana, gone := newPerson(t, "ana@example.com"), newPerson(t, "gone@example.com")
+	ana.Status, gone.Status = person.Active, person.Disabled
+	createPeople(t, c.DB, ana, gone)
+	pause := func(name string, paused bool, by ident.Person) error {
+		return web.SaveRailPause(ports.ForAllPlatforms(t.Context()),
+			ports.RailPause{Name: name, Paused: paused, By: "ana", Person: by, Note: "incident", At: noon},
+			platform.OperatorAction{ID: generator.New(noon), Kind: platform.OperatorPausedRail, Name: name, Actor: "ana", Person: by, At: noon,
+				Changes: diff.Between(diff.Values{"isPaused": strconv.FormatBool(!paused)}, diff.Values{"isPaused": strconv.FormatBool(paused)})})
+	}
+
+	wantCode(t, "nobody", pause("bank-eur", true, ident.Person{}), "42501")
+	wantCode(t, "one who is disabled", pause("bank-eur", true, gone.ID), "42501")
+	wantCode(t, "a rail", pause("SEPA", true, ana.ID), "42501")
+	for _, paused := range []bool{true, false} {
+		if err := pause("bank-eur", paused, ana.ID); err != nil {
+			t.Errorf("a person, %t: %v", paused, err)
+		}
+	}
+
+	history, err := c.RailPauseHistory(t.Context(), "bank-eur")
+	if err != nil || len(history) != 2 || !history[0].Paused || history[1].Paused {
+		t.Errorf("history %+v, %v", history, err)
+	}
+	var recorded int
+	if err := pgtest.Connect(t, c.url).QueryRow(t.Context(), `SELECT count(*) FROM operator_actions WHERE person_id = $1 AND changes IS NOT NULL`,
+		ana.ID.UUID()).Scan(&recorded); err != nil || recorded != 2 {
+		t.Errorf("%d are recorded, %v", recorded, err)
 	}
 }
 
