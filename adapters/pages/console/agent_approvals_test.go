@@ -47,12 +47,14 @@ func (f *fakeApprovals) AgentAction(ctx context.Context, p ident.Platform, _ ide
 
 func (f *fakeApprovals) ApproveAgentAction(ctx context.Context, by platform.Principal, _ ident.Agent, id ident.AgentAction,
 	_ *ports.IdempotentRequest) (payments.AgentAction, error) {
+	f.acted(by.Token.UUID())
 	return payments.AgentAction{Action: agent.Action{Failure: f.failure}}, cmp.Or(f.read(ctx, by.Platform,
 		"approve %s with %s in %s", id, by.Token, by.Environment), f.refusal)
 }
 
 func (f *fakeApprovals) RejectAgentAction(ctx context.Context, by platform.Principal, _ ident.Agent, id ident.AgentAction, reason string,
 	_ *ports.IdempotentRequest) (payments.AgentAction, error) {
+	f.acted(by.Token.UUID())
 	return payments.AgentAction{}, cmp.Or(f.read(ctx, by.Platform, "reject %s with %s: %s", id, by.Token, reason), f.refusal)
 }
 

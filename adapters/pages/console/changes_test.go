@@ -86,6 +86,7 @@ func (f fakePrices) Proposals(ctx context.Context, filter ports.ProposalFilter) 
 }
 
 func (f fakePrices) Approve(ctx context.Context, by platform.Author, id ident.Proposal) (pricing.ChangeResult, error) {
+	f.acted(by.Person.UUID())
 	err := f.read(ctx, "approve price %s by %s %s", id, by.Actor, by.Person)
 	if f.refusal != nil {
 		err = f.refusal
@@ -94,6 +95,7 @@ func (f fakePrices) Approve(ctx context.Context, by platform.Author, id ident.Pr
 }
 
 func (f fakePrices) Reject(ctx context.Context, by platform.Author, id ident.Proposal, note string) (proposal.Stated, error) {
+	f.acted(by.Person.UUID())
 	return proposal.Stated{}, f.read(ctx, "reject price %s by %s %s: %s", id, by.Actor, by.Person, note)
 }
 
@@ -118,10 +120,12 @@ func (f fakeConnections) Proposals(ctx context.Context, filter ports.ProposalFil
 }
 
 func (f fakeConnections) Approve(ctx context.Context, by platform.Author, id ident.Proposal) (proposal.Stated, []string, error) {
+	f.acted(by.Person.UUID())
 	return proposal.Stated{}, nil, f.read(ctx, "approve connection %s by %s %s", id, by.Actor, by.Person)
 }
 
 func (f fakeConnections) Reject(ctx context.Context, by platform.Author, id ident.Proposal, note string) (proposal.Stated, error) {
+	f.acted(by.Person.UUID())
 	return proposal.Stated{}, f.read(ctx, "reject connection %s by %s %s: %s", id, by.Actor, by.Person, note)
 }
 

@@ -28,6 +28,7 @@ func (f *fakeCustomers) Notes(ctx context.Context, p ident.Platform, of ident.Cu
 }
 
 func (f *fakeCustomers) Add(ctx context.Context, p ident.Platform, of ident.Customer, by person.Person, content string) error {
+	f.acted(by.ID.UUID())
 	if content == "" {
 		return fault.Invalid(fault.Field{Field: "content", Message: "is required"})
 	}

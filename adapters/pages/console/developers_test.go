@@ -102,11 +102,13 @@ func (f *fakeDevelopers) Tokens(ctx context.Context, p ident.Platform, filter po
 
 func (f *fakeDevelopers) CreateTokenBy(ctx context.Context, p ident.Platform, by person.Person, name string,
 	may []platform.Permission) (platforms.IssuedToken, error) {
+	f.acted(by.ID.UUID())
 	return platforms.IssuedToken{Token: platform.Token{Name: name, Permissions: may, ClientID: "client-1"}, Secret: "s3cr3t"},
 		cmp.Or(f.read(ctx, p, "create token %s %s by %s", name, may, by.Email), f.refusal)
 }
 
 func (f *fakeDevelopers) DeleteTokenBy(ctx context.Context, p ident.Platform, by person.Person, id ident.Token) error {
+	f.acted(by.ID.UUID())
 	return f.read(ctx, p, "revoke %s by %s", id, by.Email)
 }
 

@@ -37,7 +37,11 @@ type calls struct {
 	err     error
 	logging sync.Mutex // parts of a page are read at the same time
 	log     []string
+	actors  []uuid.UUID // who has acted: persons, or their tokens, which have the same numbers
 }
+
+// acted notes who has acted, as the use case stores it.
+func (c *calls) acted(who uuid.UUID) { c.actors = append(c.actors, who) }
 
 func (c *calls) call(name string, args ...any) error {
 	c.logging.Lock()
@@ -140,6 +144,7 @@ func (f *fakePeople) List(context.Context) ([]person.Person, error) {
 }
 
 func (f *fakePeople) RecordAction(_ context.Context, p person.Person, a platform.OperatorAction) (platform.OperatorAction, error) {
+	f.acted(p.ID.UUID())
 	if f.recordErr != nil {
 		return a, f.recordErr
 	}
@@ -152,6 +157,7 @@ func (f *fakePeople) RecordRefused(_ context.Context, p person.Person, a platfor
 }
 
 func (f *fakePeople) RecordViewed(_ context.Context, p person.Person, of ident.Platform, subject uuid.UUID, what string) error {
+	f.acted(p.ID.UUID())
 	if f.recordErr != nil {
 		return f.recordErr
 	}
@@ -342,11 +348,13 @@ func (f *fakeProposals) Proposals(ctx context.Context, p ident.Platform, filter 
 
 func (f *fakeProposals) Approve(ctx context.Context, p ident.Platform, by platform.Author, _ *ports.IdempotentRequest,
 	id ident.Proposal) (proposal.Stated, error) {
+	f.acted(by.Person.UUID())
 	return proposal.Stated{}, cmp.Or(f.read(ctx, p, "approve %s by %s", id, by), f.refusal)
 }
 
 func (f *fakeProposals) Reject(ctx context.Context, p ident.Platform, by platform.Author, _ *ports.IdempotentRequest, id ident.Proposal,
 	note string) (proposal.Stated, error) {
+	f.acted(by.Person.UUID())
 	return proposal.Stated{}, f.read(ctx, p, "reject %s by %s: %s", id, by, note)
 }
 
@@ -569,9 +577,11 @@ func (f *fakeJobs) List(ctx context.Context, filter ports.JobFilter) ([]ports.Li
 }
 
 func (f *fakeJobs) Retry(_ context.Context, ids []uuid.UUID, by jobs.By) ([]ports.ListedJob, error) {
+	f.acted(by.Person.UUID())
 	return nil, f.call("retry %s by %s: %s", ids, by.Actor, by.Reason)
 }
 
 func (f *fakeJobs) Discard(_ context.Context, ids []uuid.UUID, by jobs.By) ([]ports.ListedJob, error) {
+	f.acted(by.Person.UUID())
 	return nil, f.call("discard %s by %s: %s", ids, by.Actor, by.Reason)
 }

@@ -78,6 +78,7 @@ func changed[T any](f *fakeBooks, ctx context.Context, p ident.Platform, what st
 
 func (f *fakeBooks) ChangeState(ctx context.Context, p ident.Platform, by platform.Author, _ *ports.IdempotentRequest,
 	c accounting.MonthChange) (proposal.Outcome[accounting.Month], error) {
+	f.acted(by.Person.UUID())
 	return changed[accounting.Month](f, ctx, p, fmt.Sprintf("%s %s by %s: %q first %t without %t %t %t %t", c.Action, c.Month, by, c.Note,
 		c.ConfirmOpeningBalances, c.WithoutRevaluation, c.WithoutFeeDeferral, c.WithoutAllowance, c.WithoutYearEnd))
 }
@@ -88,6 +89,7 @@ func (f *fakeBooks) Recurring(ctx context.Context, p ident.Platform) ([]accounti
 
 func (f *fakeBooks) Adjust(ctx context.Context, p ident.Platform, by platform.Author, _ *ports.IdempotentRequest,
 	a period.Adjustment) (proposal.Outcome[accounting.PostedAdjustment], error) {
+	f.acted(by.Person.UUID())
 	done, err := changed[accounting.PostedAdjustment](f, ctx, p, fmt.Sprintf("adjust by %s: %s %q on %s corrects %s owned %t", by,
 		recurring.FormatEntries(a.Entries), a.Note, a.Effective.Format(time.DateOnly), a.Corrects, a.OwnedAccounts))
 	done.Done.Posting.ID = postingID
@@ -96,27 +98,32 @@ func (f *fakeBooks) Adjust(ctx context.Context, p ident.Platform, by platform.Au
 
 func (f *fakeBooks) SetRecurring(ctx context.Context, p ident.Platform, by platform.Author,
 	v recurring.Version) (proposal.Outcome[recurring.Version], error) {
+	f.acted(by.Person.UUID())
 	return changed[recurring.Version](f, ctx, p, fmt.Sprintf("set %s by %s: %s %q from %s to %s reversed %t", v.Name, by,
 		recurring.FormatEntries(v.Entries), v.Note, v.First, v.Last, v.Reverses))
 }
 
 func (f *fakeBooks) EndRecurring(ctx context.Context, p ident.Platform, by platform.Author, name string,
 	last period.Month) (proposal.Outcome[recurring.Version], error) {
+	f.acted(by.Person.UUID())
 	return changed[recurring.Version](f, ctx, p, fmt.Sprintf("end %s after %s by %s", name, last, by))
 }
 
 func (f *fakeBooks) Revalue(ctx context.Context, p ident.Platform, by platform.Author, _ *ports.IdempotentRequest,
 	m period.Month) (proposal.Outcome[monthend.Revaluation], error) {
+	f.acted(by.Person.UUID())
 	return changed[monthend.Revaluation](f, ctx, p, fmt.Sprintf("revalue %s by %s", m, by))
 }
 
 func (f *fakeBooks) DeferFees(ctx context.Context, p ident.Platform, by platform.Author, _ *ports.IdempotentRequest,
 	m period.Month) (proposal.Outcome[monthend.FeeDeferral], error) {
+	f.acted(by.Person.UUID())
 	return changed[monthend.FeeDeferral](f, ctx, p, fmt.Sprintf("defer fees of %s by %s", m, by))
 }
 
 func (f *fakeBooks) PostAllowance(ctx context.Context, p ident.Platform, by platform.Author, _ *ports.IdempotentRequest,
 	m period.Month) (proposal.Outcome[monthend.Allowance], error) {
+	f.acted(by.Person.UUID())
 	return changed[monthend.Allowance](f, ctx, p, fmt.Sprintf("post the allowance of %s by %s", m, by))
 }
 
@@ -140,6 +147,7 @@ func (f fakeYears) List(ctx context.Context, p ident.Platform) ([]yearend.Year, 
 
 func (f fakeYears) Close(ctx context.Context, p ident.Platform, _ *ports.IdempotentRequest,
 	c yearend.Change) (proposal.Outcome[yearend.Year], error) {
+	f.acted(c.By.Person.UUID())
 	return changed[yearend.Year](f.fakeBooks, ctx, p, fmt.Sprintf("close year %d by %s: %s", c.Year, c.By, c.Note))
 }
 
@@ -191,6 +199,7 @@ func (f *fakeReconciliation) Break(ctx context.Context, p ident.Platform, id ide
 
 func (f *fakeReconciliation) Resolve(ctx context.Context, in reconciliation.ResolveRequest, _ *ports.IdempotentRequest) (
 	done proposal.Outcome[reconcile.BreakDetails], err error) {
+	f.acted(in.By.Person.UUID())
 	f.resolved = append(f.resolved, in)
 	if in.Offset != "" {
 		pending := newProposal().Proposal

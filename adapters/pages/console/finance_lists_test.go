@@ -59,6 +59,7 @@ type fakeFinance struct {
 
 func (f *fakeFinance) Make(ctx context.Context, p ident.Platform, by platform.Author, _ *ports.IdempotentRequest,
 	span journal.Span) ([]journal.Journal, error) {
+	f.acted(by.Person.UUID())
 	return f.journals, f.read(ctx, p, "make journals of %s by %s", span, by)
 }
 
@@ -116,6 +117,7 @@ func (f *fakeFinance) Aging(ctx context.Context, p ident.Platform) (receivables.
 
 func (f *fakeFinance) WriteOff(ctx context.Context, p ident.Platform, by platform.Author, c receivables.WriteOffCommand,
 	_ *ports.IdempotentRequest) (done proposal.Outcome[ports.ReceivableDetails], err error) {
+	f.acted(by.Person.UUID())
 	pending := newProposal().Proposal
 	done.Proposal = &pending
 	return done, f.read(ctx, p, "write off %s by %s: %s", c.Receivable, by, c.Note)
@@ -150,6 +152,7 @@ func (f *fakeFinance) KeptReport(ctx context.Context, p ident.Platform, day safe
 
 func (f *fakeFinance) Acknowledge(ctx context.Context, p ident.Platform, day safeguarding.Day, by platform.Author, note string,
 	_ *ports.IdempotentRequest) (ports.KeptReport, error) {
+	f.acted(by.Person.UUID())
 	return ports.KeptReport{}, f.read(ctx, p, "acknowledge %s by %s: %s", day, by, note)
 }
 
@@ -167,6 +170,7 @@ const packFindings = "1 of 40 rules failed"
 type fakeFiles struct{ *fakeFinance }
 
 func (f fakeFiles) Request(ctx context.Context, p ident.Platform, by person.Person, r exports.Request) (export.Export, error) {
+	f.acted(by.ID.UUID())
 	f.export = r
 	return export.Export{}, f.read(ctx, p, "request an export by %s", by.Name)
 }
@@ -176,10 +180,12 @@ func (f fakeFiles) List(ctx context.Context, p ident.Platform) ([]export.Export,
 }
 
 func (f fakeFiles) Cancel(ctx context.Context, p ident.Platform, by person.Person, id uuid.UUID) error {
+	f.acted(by.ID.UUID())
 	return f.read(ctx, p, "cancel the export %s by %s", id, by.Name)
 }
 
 func (f fakeFiles) Open(ctx context.Context, p ident.Platform, by person.Person, id uuid.UUID) (exports.Document, error) {
+	f.acted(by.ID.UUID())
 	if err := f.read(ctx, p, "download the export %s by %s", id, by.Name); err != nil {
 		return exports.Document{}, err
 	}

@@ -82,6 +82,11 @@ func jobFacts(j ports.ListedJob) []fact {
 	return add(facts, "Last error", j.LastError)
 }
 
+// jobBy returns the person who has signed in as one who acts on jobs, with the reason that was entered.
+func jobBy(r *request) jobs.By {
+	return jobs.By{Actor: r.in.Person.Email, Person: r.in.Person.ID, Reason: r.PostFormValue("note")}
+}
+
 func (c *Console) retryJob(r *request) (action, error) {
 	j, err := c.deadJob(r)
 	return action{Title: "Retry the job", Section: "jobs", Does: "The job is due at once, with all its attempts. Repeating it moves no " +
@@ -89,7 +94,7 @@ func (c *Console) retryJob(r *request) (action, error) {
 		"twice: partners get the same id.", Facts: jobFacts(j), Fields: []field{noteField}, NeedsCode: true,
 		Back: basePath(r.platform.ID) + "/jobs?state=dead",
 		do: func(r *request) (string, error) {
-			_, err := c.Jobs.Retry(r.Context(), []uuid.UUID{j.ID}, jobs.By{Actor: r.in.Person.Email, Reason: r.PostFormValue("note")})
+			_, err := c.Jobs.Retry(r.Context(), []uuid.UUID{j.ID}, jobBy(r))
 			return "", err
 		}}, err
 }
@@ -101,7 +106,7 @@ func (c *Console) discardJob(r *request) (action, error) {
 		"discarding would strand money is refused.", Facts: jobFacts(j), Fields: []field{noteField}, NeedsCode: true,
 		Back: basePath(r.platform.ID) + "/jobs?state=dead",
 		do: func(r *request) (string, error) {
-			_, err := c.Jobs.Discard(r.Context(), []uuid.UUID{j.ID}, jobs.By{Actor: r.in.Person.Email, Reason: r.PostFormValue("note")})
+			_, err := c.Jobs.Discard(r.Context(), []uuid.UUID{j.ID}, jobBy(r))
 			return "", err
 		}}, err
 }

@@ -96,7 +96,7 @@ func (c *Console) reviewAction(r *request, d reviewDecision) (action, error) {
 		if err != nil {
 			return "", errUnreadable
 		}
-		decision := verification.Decision{Application: application, By: r.in.Person.Email,
+		decision := verification.Decision{Application: application, By: r.in.Person.Email, Person: r.in.Person.ID,
 			Outcome: verification.Outcome{Verdict: d.verdict, Reason: r.PostFormValue("reason")}}
 		if d.errors != nil {
 			if decision.Errors, err = d.errors(r, resource); err != nil {
@@ -137,8 +137,8 @@ func (c *Console) judge(status screening.HitStatus) func(*request) (action, erro
 			NeedsCode: true, Back: base + "/reviews",
 			do: func(r *request) (string, error) {
 				_, err := c.Screening.Judge(r.Context(), r.platform.ID, screening.Party{Customer: h.Customer, Owner: h.Owner},
-					[]string{h.EntryID()}, screening.Verdict{Status: status, By: r.in.Person.Email, Reason: r.PostFormValue("reason"),
-						At: c.Clock.Now()})
+					[]string{h.EntryID()}, screening.Verdict{Status: status, By: r.in.Person.Email, Person: r.in.Person.ID,
+						Reason: r.PostFormValue("reason"), At: c.Clock.Now()})
 				return "", err
 			}}, nil
 	}

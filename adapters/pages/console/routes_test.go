@@ -4,8 +4,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/uuid"
 
 	"causeway/adapters/pages/web"
 	"causeway/core/person"
@@ -190,6 +193,23 @@ func TestRoutes_EveryRole(t *testing.T) {
 			if got.body != other.body {
 				t.Errorf("%s: %s: a platform that exists is told from one that does not:\n%s\n%s", role, r, got.body, other.body)
 			}
+		}
+	}
+}
+
+func TestRoutes_EachActIsThatOfThePerson(t *testing.T) {
+	t.Parallel()
+	// Whatever a form does, or shows of personal data, is stored with the person who has signed in, by its id and not by its name alone. A
+	// filter is the person's own, and a test webhook changes nothing.
+	for _, r := range newSite(t).routes {
+		if r.method != http.MethodPost || anyone[r.String()] || inAnySession[r.String()] ||
+			strings.HasSuffix(r.pattern, "/filters") || strings.HasSuffix(r.pattern, "/test-webhook") {
+			continue
+		}
+		s := newSite(t).fill().as(person.Grant{Role: person.Administrator})
+		got, who := s.visit(r, ownPlatform), newPerson().ID.UUID()
+		if len(s.calls.actors) == 0 || slices.ContainsFunc(s.calls.actors, func(by uuid.UUID) bool { return by != who }) {
+			t.Errorf("%s: %d, acted: %s, calls %q", r, got.StatusCode, s.calls.actors, s.calls.log)
 		}
 	}
 }

@@ -52,6 +52,7 @@ func (f *fakeAccounting) UnmatchedOf(ctx context.Context, p ident.Platform, rece
 
 func (f *fakeAccounting) AssignUnmatched(ctx context.Context, p ident.Platform, by platform.Author, a accounting.AssignCommand,
 	_ *ports.IdempotentRequest) (done proposal.Outcome[transaction.Unmatched], err error) {
+	f.acted(by.Person.UUID())
 	pending := newProposal().Proposal
 	done.Proposal = &pending
 	return done, f.read(ctx, p, "assign %s to %s%s by %s: %s", a.Receipt, a.Transaction, a.Account, by, a.Note)
