@@ -3,6 +3,8 @@ package verification
 import (
 	"time"
 
+	"github.com/google/uuid"
+
 	"causeway/core/customer"
 	"causeway/core/fault"
 	"causeway/core/ident"
@@ -57,22 +59,26 @@ func (v Verification) Submit(a Application, missing []customer.CheckError) Chang
 	return change
 }
 
+// CanDecide reports whether a decision on an application of the customer would change anything.
+func (v Verification) CanDecide(application uuid.UUID, verdict Verdict) bool {
+	if !v.Status.IsSubmitted() || v.Submitted == nil || v.Submitted.ID != application {
+		return false
+	}
+	if v.LastDecision.Application == application && (verdict == v.LastDecision.Verdict || verdict == Waiting) {
+		return false
+	}
+	return !v.CustomerApproved || verdict == Refused || verdict == Correctable // it only waits for its owners
+}
+
 // Decide applies a decision on the customer. present and owners are the customer and its beneficial
 // owners now. A decision that is repeated, comes after a final one, or is about an earlier
 // application, changes nothing.
 func (v Verification) Decide(d Decision, present customer.Customer, owners []customer.BeneficialOwner) Change {
 	change := Change{Verification: v}
-	if !v.Status.IsSubmitted() || v.Submitted == nil || v.Submitted.ID != d.Application {
+	if !v.CanDecide(d.Application, d.Verdict) {
 		return change
 	}
 	decided := &change.Verification
-	known := v.LastDecision.Application == d.Application
-	switch {
-	case known && d.Verdict == v.LastDecision.Verdict, known && d.Verdict == Waiting:
-		return change
-	case v.CustomerApproved && d.Verdict != Refused && d.Verdict != Correctable:
-		return change // it only waits for its owners
-	}
 	change.Applied = true
 	decided.record(d)
 	switch d.Verdict {
@@ -96,13 +102,18 @@ func (v Verification) Decide(d Decision, present customer.Customer, owners []cus
 	return change
 }
 
+// CanDecideOwner reports whether a decision on a check of a beneficial owner would change anything.
+func CanDecideOwner(o customer.BeneficialOwner, application uuid.UUID, verdict Verdict) bool {
+	if o.Status != customer.Pending && o.Status != customer.Unverified || len(o.Check.Errors) > 0 || o.Check.Application != application {
+		return false
+	}
+	return !o.Check.Submitted || verdict != Waiting && verdict != InReview
+}
+
 // DecideOwner applies a decision on a beneficial owner, and reports whether it changes the owner. A
 // decision that comes after a final one, or is about an earlier check, changes nothing.
 func DecideOwner(o customer.BeneficialOwner, d Decision) (customer.BeneficialOwner, bool) {
-	if o.Status != customer.Pending && o.Status != customer.Unverified || len(o.Check.Errors) > 0 || o.Check.Application != d.Application {
-		return o, false
-	}
-	if o.Check.Submitted && (d.Verdict == Waiting || d.Verdict == InReview) {
+	if !CanDecideOwner(o, d.Application, d.Verdict) {
 		return o, false
 	}
 	switch d.Verdict {

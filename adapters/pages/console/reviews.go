@@ -123,7 +123,7 @@ func (c *Console) reviewWith(r *request, revealed bool) error {
 		who, application = s.Customer, s.ID
 	}
 	subject.Facts = customerFacts(who, data.Base, show)
-	subject.Decisions = c.decisionsOn(data.page, path, application)
+	subject.Decisions = decisionsOn(data.page, path, application, found.Verification.CanDecide)
 	budget := maxInlined
 	if subject.Documents, err = c.documentsOf(r, found, document.Holder{Customer: found.Customer.ID}, path, revealed, &budget); err != nil {
 		return err
@@ -131,7 +131,10 @@ func (c *Console) reviewWith(r *request, revealed bool) error {
 	data.Subjects = append(data.Subjects, subject)
 	for _, o := range found.Owners {
 		owner := reviewSubject{Heading: "Owner " + short(o.ID.String()), Status: string(o.Status), Facts: ownerFacts(o, show),
-			Decisions: c.decisionsOn(data.page, path+"/owners/"+pathOfID(o.ID), o.Check.Application)}
+			Decisions: decisionsOn(data.page, path+"/owners/"+pathOfID(o.ID), o.Check.Application,
+				func(application uuid.UUID, v verification.Verdict) bool {
+					return verification.CanDecideOwner(o, application, v)
+				})}
 		if owner.Documents, err = c.documentsOf(r, found, document.Holder{Owner: o.ID}, path, revealed, &budget); err != nil {
 			return err
 		}
@@ -141,13 +144,15 @@ func (c *Console) reviewWith(r *request, revealed bool) error {
 	return c.render(r, http.StatusOK, "review.html", data)
 }
 
-// decisionsOn returns the buttons for an application; none if there is nothing to decide about, or the person may not.
-func (c *Console) decisionsOn(p page, path string, application uuid.UUID) (links []fact) {
+// decisionsOn returns the buttons for an application: those of decisions that would change something; none if the person may not decide.
+func decisionsOn(p page, path string, application uuid.UUID, can func(uuid.UUID, verification.Verdict) bool) (links []fact) {
 	if application == uuid.Nil || !p.Person.May(person.Review, p.Platform.ID) {
 		return nil
 	}
 	for _, d := range reviewDecisions {
-		links = append(links, actionLink(d.title, path+"/"+d.path+"?application="+application.String()))
+		if can(application, d.verdict) {
+			links = append(links, actionLink(d.title, path+"/"+d.path+"?application="+application.String()))
+		}
 	}
 	return links
 }

@@ -61,11 +61,13 @@ func (f *fakeReviews) OnHold(ctx context.Context, p ident.Platform, _ int) ([]cu
 
 func (f *fakeReviews) Hold(ctx context.Context, p ident.Platform, by platform.Author, id ident.Customer, reason string) (customer.Customer,
 	error) {
+	f.acted(by.Person.UUID())
 	return customer.Customer{}, cmp.Or(f.read(ctx, p, "hold %s by %s: %s", id, by.Actor, reason), f.refusal)
 }
 
 func (f *fakeReviews) Release(ctx context.Context, p ident.Platform, by platform.Author, id ident.Customer, reason string) (
 	customer.Customer, error) {
+	f.acted(by.Person.UUID())
 	return customer.Customer{}, cmp.Or(f.read(ctx, p, "release %s by %s: %s", id, by.Actor, reason), f.refusal)
 }
 
@@ -93,6 +95,7 @@ func (f *fakeReviews) ReviewCase(ctx context.Context, p ident.Platform, id ident
 
 func (f *fakeReviews) Review(ctx context.Context, p ident.Platform, subject verification.ReviewSubject, d verification.Decision,
 	cleared ...string) (verification.Verification, error) {
+	f.acted(d.Person.UUID())
 	f.decision = d
 	return verification.Verification{}, cmp.Or(f.read(ctx, p, "review %s: %s %s by %s, cleared %q", subject, d.Verdict, d.Application, d.By,
 		cleared), f.refusal)
@@ -104,6 +107,7 @@ func (f *fakeReviews) Hits(ctx context.Context, p ident.Platform, _ int) ([]scre
 
 func (f *fakeReviews) Judge(ctx context.Context, p ident.Platform, subject screening.Party, entries []string,
 	v screening.Verdict) (customer.Customer, error) {
+	f.acted(v.Person.UUID())
 	return customer.Customer{}, f.read(ctx, p, "judge %s %q: %s by %s: %s", subject.Customer, entries, v.Status, v.By, v.Reason)
 }
 
@@ -120,7 +124,7 @@ func (s *site) fillReviews() {
 	submitted := s.customers.all[0]
 	s.reviews.cases = []customers.ReviewCase{{Customer: submitted, Verification: verification.Verification{ID: verificationID,
 		Customer: customerID, Status: verification.PendingManualReview, UpdatedAt: now, Submitted: &verification.Application{ID: applicationID,
-			Customer: submitted}}, Owners: []customer.BeneficialOwner{{ID: ownerID, Customer: customerID, OwnershipPercentage: 40,
+			Customer: submitted}}, Owners: []customer.BeneficialOwner{{ID: ownerID, Customer: customerID, OwnershipPercentage: 40, Status: customer.Pending,
 		Person: customer.PersonalInfo{FirstName: "Ixchel", LastName: "Chaac", BirthDate: "1951-02-03"}, Check: customer.Check{
 			Application: applicationID}}}, Documents: []document.Document{of, replaced, scan},
 		Matches: []customers.ReviewMatch{{Match: screening.Match{Entry: screening.Entry{List: "ofac", Ref: "36"}, EntryName: "Quetzal Balam",
@@ -193,6 +197,11 @@ func TestReviews_DocumentsBesideTheForm(t *testing.T) {
 		if !strings.Contains(got.body, want) {
 			t.Errorf("no %q in %s", want, got.body)
 		}
+	}
+	s.reviews.cases[0].Verification.CustomerApproved, s.reviews.cases[0].Owners[0].Status = true, customer.Approved
+	if got := s.post(path, nil); strings.Contains(got.body, "/accept?") || !strings.Contains(got.body, path+"/refuse?") ||
+		strings.Contains(got.body, "/owners/"+ownerID.UUID().String()+"/refuse?") {
+		t.Errorf("buttons of what is approved: %s", got.body)
 	}
 	if strings.Contains(got.body, numbered(documentID, 60).UUID().String()) {
 		t.Error("a document that was replaced is shown")
