@@ -215,6 +215,27 @@ func TestOpenPayments_HeldAndLeft(t *testing.T) {
 	}
 }
 
+func TestTroubled_NamesConnections(t *testing.T) {
+	t.Parallel()
+	// A connection is named while a payment waits for money on it, and while its partner cannot be asked.
+	e := newEnv(t)
+	e.set(t, "bank-eur", bankFile)
+	e.handOver(t, 5_00, false)
+	want := func(unfunded, failing string) {
+		t.Helper()
+		gotUnfunded, gotFailing, err := e.Troubled(ports.ForAllPlatforms(t.Context()))
+		if err != nil || strings.Join(gotUnfunded, " ") != unfunded || strings.Join(gotFailing, " ") != failing {
+			t.Errorf("%q wait for money and %q fail, %v; want %q and %q", gotUnfunded, gotFailing, err, unfunded, failing)
+		}
+	}
+	want("", "")
+	if err := e.Exec(`UPDATE rail_payments SET state = 'QUEUED', wait = 'FUNDS'`, `INSERT INTO rail_feeds (connection, fence, holder, leased_until,
+		failures) VALUES ('bank-eur', 1, gen_random_uuid(), now(), 1)`); err != nil {
+		t.Fatal(err)
+	}
+	want("bank-eur", "bank-eur")
+}
+
 func TestPayments_WhatThePartnerSays(t *testing.T) {
 	t.Parallel()
 	// A payment is shown with the last code and words of its partner: those of a rejection or return, and while it is on its way those

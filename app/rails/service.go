@@ -132,6 +132,32 @@ func (s *Service) Show(ctx context.Context, name string) (Shown, error) {
 	return shown, err
 }
 
+// Troubled returns the names of connections at which payments wait for money, and of those whose partner could not be asked for news the
+// last time.
+func (s *Service) Troubled(ctx context.Context) (unfunded, failing []string, err error) {
+	listed, _, err := s.List(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	feeds, err := s.Feeds.RailFeedStates(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, l := range listed {
+		if slices.ContainsFunc(feeds, func(f ports.RailFeedState) bool { return f.Connection == l.Name && f.Failures > 0 }) {
+			failing = append(failing, l.Name)
+		}
+		accounts, err := s.Store.RailAccounts(ctx, l.Name, s.Clock.Now())
+		if err != nil {
+			return nil, nil, err
+		}
+		if slices.ContainsFunc(accounts, func(a rail.Account) bool { return a.Waiting }) {
+			unfunded = append(unfunded, l.Name)
+		}
+	}
+	return unfunded, failing, nil
+}
+
 func noConnection(name string) error {
 	return fault.New(fault.InvalidInput, "There is no connection %q. List them with: causeway rails list", name)
 }

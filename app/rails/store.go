@@ -104,6 +104,8 @@ type RailConnectionStore interface {
 // RailFeedStore stores how far feeds were read. Each method is one atomic step, and those with a lease return
 // ErrLeaseLost, and change nothing, if another process has taken it.
 type RailFeedStore interface {
+	// RailFeedStates returns the states of the feeds of all connections.
+	RailFeedStates(ctx context.Context) ([]ports.RailFeedState, error)
 	// RetryRailFeedItem stores the problem of another attempt, and when the next is due.
 	RetryRailFeedItem(ctx context.Context, item ports.RailFeedItem) error
 	// RailFeedItem returns an item, also one that was discarded. It returns false if there is none.

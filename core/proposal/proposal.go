@@ -173,7 +173,7 @@ func (p Proposal) Approve(by platform.Author, people People, now time.Time) (Pro
 		return p, conflict("Not a person", "A proposal is approved by a person: in the console, with a token that belongs to a person ("+
 			"`causeway token create --person`), or on the command line after `causeway login`.")
 	case p.By.Token == by.Token && !by.Token.IsZero(), by.Actor != "" && platform.IsSameActor(by.Actor, p.By.Actor),
-		isKnown && (approver.ID == p.ByPerson || p.isOf(approver)):
+		isKnown && p.IsBy(approver):
 		return p, conflict("Same person", "You made this proposal, or the token that made it; another person must approve it.")
 	case isKnown:
 		if err := approver.Check(person.ApproveBooks, p.Platform); err != nil {
@@ -184,9 +184,9 @@ func (p Proposal) Approve(by platform.Author, people People, now time.Time) (Pro
 	return p, nil
 }
 
-// isOf reports whether the proposer has given the name or the address of a person.
-func (p Proposal) isOf(q person.Person) bool {
-	return platform.IsSameActor(p.By.Actor, q.Name) || platform.IsSameActor(p.By.Actor, q.Email)
+// IsBy reports whether a person has proposed, whichever way, or the proposer has given its name or address.
+func (p Proposal) IsBy(q person.Person) bool {
+	return q.ID == p.ByPerson || platform.IsSameActor(p.By.Actor, q.Name) || platform.IsSameActor(p.By.Actor, q.Email)
 }
 
 // Reject returns the proposal as rejected. The proposer may reject it too, to withdraw it. Faults:

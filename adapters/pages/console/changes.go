@@ -234,7 +234,7 @@ func (c *Console) showChange(r *request, k changeKind) error {
 	}
 	if p.Status == proposal.Pending && v.Person.May(person.ApproveBooks, ident.Platform{}) {
 		reject := "Reject"
-		if p.ByPerson == r.in.Person.ID {
+		if p.IsBy(r.in.Person) {
 			reject = "Withdraw"
 		} else {
 			v.Actions = append(v.Actions, actionLink("Approve", changePath(k, p.ID)+"/approve"))
@@ -273,7 +273,7 @@ func (c *Console) waitingChanges(r *request, _ string) (all []waiting, err error
 		if err != nil {
 			return nil, err
 		}
-		n := len(slices.DeleteFunc(found, func(p proposedChange) bool { return p.ByPerson == r.in.Person.ID }))
+		n := len(slices.DeleteFunc(found, func(p proposedChange) bool { return p.IsBy(r.in.Person) }))
 		all = append(all, newWaiting(n, "change of a "+lower(k.word)+" waits", "changes of "+lower(k.word)+"s wait",
 			root+"/changes?status=PENDING", "for the approval of a second person.")...)
 	}

@@ -24,6 +24,7 @@ type Rails interface {
 	History(ctx context.Context, name string) ([]rails.Change, error)
 	Calendars(ctx context.Context, name string, year int) ([]rails.RailCalendar, error)
 	OpenPayments(ctx context.Context, name string) ([]rails.OpenPayments, error)
+	Troubled(ctx context.Context) (unfunded, failing []string, err error)
 	Pause(ctx context.Context, name string, paused bool, by rails.Author) error
 	InReview(ctx context.Context, p ident.Platform, limit int) ([]rail.Payment, error)
 	Waiting(ctx context.Context, state rail.State, connection string, limit int) ([]rail.Payment, error)

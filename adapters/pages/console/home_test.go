@@ -18,22 +18,32 @@ import (
 
 func TestHome_WaitsByRole(t *testing.T) {
 	t.Parallel()
-	// A person sees what it can do something about: reviews for compliance, breaks and months for finance, connections for operators of
-	// all platforms. Each leads to where it is done.
+	// A person sees what it can decide: reviews and approvals for compliance, changes of others, breaks and months for finance, payouts in
+	// review for operators, and connections for those of all platforms. Each leads to where it is done.
 	for _, test := range []struct {
 		role       person.Role
 		wants, not []string
 	}{
 		{person.Compliance, []string{"1 verification waits", "1 hit of the screening waits", base + "/reviews", "1 customer is on hold",
-			"1 payment of an agent waits", base + "/agent-approvals"}, []string{"break is open", "payout or refund waits"}},
+			"1 payment of an agent waits", base + "/agent-approvals", "1 incoming payment waits", base + "/reviews?kind=incoming"},
+			[]string{"break is open", "payout or refund waits", "change waits", "webhook failed"}},
 		{person.Administrator, []string{"1 verification waits", "1 payment waits"}, []string{"payout or refund waits"}},
-		{person.Finance, []string{"1 break is open", "1 month is over and not closed", base + "/months/2026-02", "ended 13 days ago"},
-			[]string{"verification waits"}},
-		{person.Operator, []string{"1 connection carries", "1 payment waits", root + "/rail-payments"}, []string{"break is open"}},
-		{person.Viewer, []string{"1 change waits"}, []string{"verification waits", "break is open", "connection carries"}},
+		{person.Finance, []string{"1 change waits", "1 break is open", "1 month is over and not closed", base + "/months/2026-02",
+			"ended 13 days ago", "1 day with a shortfall is"}, []string{"verification waits", "incoming payment waits"}},
+		{person.Operator, []string{"1 connection carries", "1 payment waits", root + "/rail-payments", "for money: bank-eur",
+			"to say what is new: bank-usd", "stopped job"}, []string{"break is open", "change waits"}},
+		{person.Support, []string{"webhook failed"}, []string{"change waits", "stopped job"}},
+		{person.Viewer, []string{"Nothing waits"}, []string{"change waits", "verification waits", "break is open", "webhook failed",
+			"connection carries"}},
 	} {
 		s := newSite(t).fill()
 		s.rails.listed[0].Untested = true
+		own := s.proposals.all[0]
+		own.ByPerson = newPerson().ID
+		asked, unseen := newIncoming(), s.finance.reports[0]
+		asked.State, asked.Approval, unseen.Acknowledgements = transaction.State{Status: transaction.Pending}, &transaction.Approval{}, nil
+		s.proposals.all, s.payments.all = append(s.proposals.all, own), append(s.payments.all, asked)
+		s.finance.reports = append(s.finance.reports, unseen)
 		got := s.as(person.Grant{Role: test.role}).get(base)
 		for _, want := range test.wants {
 			if !strings.Contains(got.body, want) {
@@ -48,7 +58,7 @@ func TestHome_WaitsByRole(t *testing.T) {
 	}
 	own := newSite(t).fill().as(person.Grant{Role: person.Operator, Platform: ownPlatform})
 	own.rails.listed[0].Untested = true
-	if got := own.get(base); strings.Contains(got.body, "connection carries") {
+	if got := own.get(base); strings.Contains(got.body, "connection carries") || !strings.Contains(got.body, "1 payout or refund waits") {
 		t.Errorf("an operator of one platform sees connections: %s", got.body)
 	}
 }

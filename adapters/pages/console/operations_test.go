@@ -96,7 +96,12 @@ func (f *fakeRails) OpenPayments(ctx context.Context, _ string) ([]rails.OpenPay
 		Amount: money.TotalOf(30_00)}, Left: rails.Sum{Count: 1, Amount: money.TotalOf(9_00)}}}, f.everywhere(ctx, "open payments")
 }
 
+func (f *fakeRails) Troubled(ctx context.Context) (unfunded, failing []string, err error) {
+	return []string{"bank-eur"}, []string{"bank-usd"}, f.everywhere(ctx, "troubled")
+}
+
 func (f *fakeRails) Pause(ctx context.Context, name string, paused bool, by rails.Author) error {
+	f.acted(by.Person.UUID())
 	return cmp.Or(f.everywhere(ctx, "pause %s %t by %s: %s", name, paused, by.Actor, by.Note), f.refusal)
 }
 
@@ -124,6 +129,7 @@ func (f *fakeRails) Payments(ctx context.Context, id uuid.UUID) (found []rails.D
 }
 
 func (f *fakeRails) decided(ctx context.Context, what string, id uuid.UUID, by rails.Author) (rail.Payment, error) {
+	f.acted(by.Person.UUID())
 	return rail.Payment{}, cmp.Or(f.everywhere(ctx, "%s %s by %s: %s", what, id, by.Actor, by.Note), f.refusal)
 }
 

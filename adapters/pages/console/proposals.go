@@ -61,7 +61,7 @@ type proposalPage struct {
 }
 
 // IsOwn reports whether the person who looks has made the proposal, or the token that did.
-func (p proposalPage) IsOwn() bool { return p.ByPerson == p.Person.ID }
+func (p proposalPage) IsOwn() bool { return p.IsBy(p.Person) }
 
 func (c *Console) showProposal(r *request) error { return c.proposalWith(r, http.StatusOK, "") }
 

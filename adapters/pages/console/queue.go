@@ -131,9 +131,8 @@ func (c *Console) heldCustomers(r *request, p page, limit int) (all []standing, 
 
 // incomingToApprove are the incoming payments that wait for an approval, of those that have not ended.
 func (c *Console) incomingToApprove(r *request, p page, limit int) (all []standing, err error) {
-	found, err := c.Payments.ListTransactions(r.Context(), r.platform.ID, ports.TransactionFilter{Type: transaction.Incoming,
-		Statuses: []transaction.Status{transaction.Pending}, Paging: ports.Paging{Limit: limit, Ascending: true, WithoutTotal: true}})
-	for _, t := range found.Items {
+	found, err := c.pendingIncoming(r, limit)
+	for _, t := range found {
 		why := "incoming payment, waits for money"
 		if waitsForApproval(t) {
 			why = "incoming payment, waits for an approval"
@@ -142,6 +141,13 @@ func (c *Console) incomingToApprove(r *request, p page, limit int) (all []standi
 			what: shortID(t.ID.String(), p.Base+"/payments/"+pathOfID(t.ID))})
 	}
 	return all, err
+}
+
+// pendingIncoming are incoming payments that have not ended, the oldest first.
+func (c *Console) pendingIncoming(r *request, limit int) ([]transaction.Transaction, error) {
+	found, err := c.Payments.ListTransactions(r.Context(), r.platform.ID, ports.TransactionFilter{Type: transaction.Incoming,
+		Statuses: []transaction.Status{transaction.Pending}, Paging: ports.Paging{Limit: limit, Ascending: true, WithoutTotal: true}})
+	return found.Items, err
 }
 
 func (c *Console) agentsToApprove(r *request, p page, limit int) (all []standing, err error) {

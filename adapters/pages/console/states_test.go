@@ -211,16 +211,15 @@ func TestHome_CountsLastDay(t *testing.T) {
 
 func TestHome_SaysWhatWaits(t *testing.T) {
 	t.Parallel()
-	// The overview names changes that wait for approval, webhooks that failed and jobs that stopped, these only to
-	// those who may see jobs, and "or more" where it
-	// has not counted to the end. Where nothing waits, it says so. Only a sandbox is told to move no money.
+	// The overview names webhooks that failed and jobs that stopped to those who may act on them, and "or more" where it has not counted to
+	// the end. Where nothing waits, it says so. Only a sandbox is told to move no money.
 	s := newSite(t).fill().as(person.Grant{Role: person.Operator})
 	for i := range byte(25) {
 		d := newDelivery()
 		d.ID = numbered(d.ID, 100+i)
 		s.webhooks.all = append(s.webhooks.all, d)
 	}
-	for _, want := range []string{"20 or more webhooks failed", "2 stopped jobs", "1 change waits", "sandbox: no money moves"} {
+	for _, want := range []string{"20 or more webhooks failed", "2 stopped jobs", "sandbox: no money moves"} {
 		if got := s.get(base); !strings.Contains(got.body, want) {
 			t.Errorf("no %q in %s", want, got.body)
 		}
@@ -230,7 +229,7 @@ func TestHome_SaysWhatWaits(t *testing.T) {
 	}
 	viewer := newSite(t).as(person.Grant{Role: person.Viewer})
 	viewer.platforms.all[0].Environment = platform.Production
-	if got := viewer.get(base); !strings.Contains(got.body, "Nothing: no change waits for approval, and all webhooks are accepted.") ||
+	if got := viewer.get(base); !strings.Contains(got.body, "Nothing waits that you could decide.") ||
 		strings.Contains(got.body, "sandbox") ||
 		strings.Contains(got.body, "Jobs") || slices.Contains(viewer.calls.log, "jobs") {
 		t.Errorf("nothing waits: %s", got.body)

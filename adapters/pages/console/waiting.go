@@ -3,6 +3,7 @@ package console
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"causeway/core/event"
 	"causeway/core/ident"
@@ -10,6 +11,7 @@ import (
 	"causeway/core/person"
 	"causeway/core/proposal"
 	"causeway/core/rail"
+	"causeway/core/transaction"
 	"causeway/ports"
 )
 
@@ -49,10 +51,10 @@ func (c *Console) waitingFor(r *request) (all []waiting, err error) {
 		right person.Right
 		on    ident.Platform
 		find  func(r *request, base string) ([]waiting, error)
-	}{{person.View, p, c.waitingApprovals}, {person.ApproveBooks, ident.Platform{}, c.waitingChanges},
+	}{{person.ApproveBooks, p, c.waitingApprovals}, {person.ApproveBooks, ident.Platform{}, c.waitingChanges},
 		{person.Review, p, c.waitingReviews}, {person.KeepBooks, p, c.waitingBooks}, {person.KeepBooks, p, c.waitingFunds},
-		{person.View, p, c.waitingWebhooks}, {person.ViewConnections, p, c.waitingJobs},
-		{person.ViewConnections, ident.Platform{}, c.waitingConnections}} {
+		{person.KeepBooks, p, c.waitingShortfalls}, {person.Assist, p, c.waitingWebhooks}, {person.Operate, p, c.waitingJobs},
+		{person.DecidePayments, p, c.waitingSending}, {person.Operate, ident.Platform{}, c.waitingConnections}} {
 		if !r.in.Person.May(part.right, part.on) {
 			continue
 		}
@@ -65,11 +67,12 @@ func (c *Console) waitingFor(r *request) (all []waiting, err error) {
 	return all, nil
 }
 
+// waitingApprovals are changes of the books that others have proposed, of the latest ones.
 func (c *Console) waitingApprovals(r *request, base string) ([]waiting, error) {
-	pending, err := c.Proposals.Proposals(r.Context(), r.platform.ID, ports.ProposalFilter{Paging: ports.Paging{Limit: 1},
-		Status: proposal.Pending})
-	return newWaiting(int(pending.Total), "change waits", "changes wait", base+"/proposals?status=PENDING",
-		"for the approval of a second person."), err
+	pending, err := c.Proposals.Proposals(r.Context(), r.platform.ID, ports.ProposalFilter{
+		Paging: ports.Paging{Limit: pageSize}, Status: proposal.Pending})
+	n := len(slices.DeleteFunc(pending.Items, func(p proposal.Stated) bool { return p.IsBy(r.in.Person) }))
+	return newWaiting(n, "change waits", "changes wait", base+"/proposals?status=PENDING", "for the approval of a second person."), err
 }
 
 func (c *Console) waitingReviews(r *request, base string) ([]waiting, error) {
@@ -85,12 +88,18 @@ func (c *Console) waitingReviews(r *request, base string) ([]waiting, error) {
 	if err != nil {
 		return nil, err
 	}
+	incoming, err := c.pendingIncoming(r, maxReviews)
+	if err != nil {
+		return nil, err
+	}
+	incoming = slices.DeleteFunc(incoming, func(t transaction.Transaction) bool { return !waitsForApproval(t) })
 	actions, err := c.waitingActions(r.Context(), r.platform.ID, maxCounted+1)
 	queue := base + "/reviews?kind="
 	return slices.Concat(
 		newWaiting(len(verifications), "verification waits", "verifications wait", queue+"verifications", "for a decision."),
 		newWaiting(len(hits), "hit of the screening waits", "hits of the screening wait", queue+"hits", "for a decision."),
 		newWaiting(len(held), "customer is on hold", "customers are on hold", queue+"held", "until a person releases them."),
+		newWaiting(len(incoming), "incoming payment waits", "incoming payments wait", queue+"incoming", "for an approval."),
 		newWaiting(len(actions), "payment of an agent waits", "payments of agents wait", base+"/agent-approvals", "for an approval.")), err
 }
 
@@ -136,9 +145,27 @@ func (c *Console) waitingJobs(r *request, base string) ([]waiting, error) {
 	return newWaiting(len(dead), "stopped job", "stopped jobs", base+"/jobs?state=dead", "can be retried or discarded."), err
 }
 
-// waitingConnections are connections that carry nothing now, and payments that wait for a review, of all platforms.
+// waitingSending are payouts and refunds that wait for a review: of all platforms for who may decide all of them.
+func (c *Console) waitingSending(r *request, base string) ([]waiting, error) {
+	if !r.in.Person.May(person.DecidePayments, ident.Platform{}) {
+		held, err := c.Rails.InReview(r.Context(), r.platform.ID, maxCounted+1)
+		return newWaiting(len(held), "payout or refund waits", "payouts or refunds wait", base+"/reviews?kind=sending",
+			"for a review before it is sent."), err
+	}
+	held, err := c.Rails.Waiting(ports.ForAllPlatforms(r.Context()), rail.InReview, "", maxCounted+1)
+	return newWaiting(len(held), "payment waits", "payments wait", root+"/rail-payments", "for a review before it is sent."), err
+}
+
+// waitingShortfalls are days on which less was held for customers than is owed to them, which nobody has acknowledged.
+func (c *Console) waitingShortfalls(r *request, base string) ([]waiting, error) {
+	found, err := c.Treasury.Reports(r.Context(), r.platform.ID, ports.SafeguardingFilter{Limit: pageSize, ShortfallOnly: true})
+	n := len(slices.DeleteFunc(found.Reports, func(k ports.KeptReport) bool { return len(k.Acknowledgements) > 0 }))
+	return newWaiting(n, "day with a shortfall is", "days with a shortfall are", base+"/safeguarding?shortfall=yes", "not acknowledged."), err
+}
+
+// waitingConnections are those that carry nothing now, lack money or fail.
 func (c *Console) waitingConnections(r *request, _ string) ([]waiting, error) {
-	ctx := ports.ForAllPlatforms(r.Context())
+	ctx, to := ports.ForAllPlatforms(r.Context()), root+"/connections"
 	listed, _, err := c.Rails.List(ctx)
 	if err != nil {
 		return nil, err
@@ -149,7 +176,9 @@ func (c *Console) waitingConnections(r *request, _ string) ([]waiting, error) {
 			stopped++
 		}
 	}
-	held, err := c.Rails.Waiting(ctx, rail.InReview, "", maxCounted+1)
-	return append(newWaiting(stopped, "connection carries", "connections carry", root+"/connections", "no payments: stopped, or not tested."),
-		newWaiting(len(held), "payment waits", "payments wait", root+"/rail-payments", "for a review before it is sent.")...), err
+	unfunded, failing, err := c.Rails.Troubled(ctx)
+	return slices.Concat(
+		newWaiting(stopped, "connection carries", "connections carry", to, "no payments: stopped, or not tested."),
+		newWaiting(len(unfunded), "connection waits", "connections wait", to, "for money: "+strings.Join(unfunded, ", ")+"."),
+		newWaiting(len(failing), "connection fails", "connections fail", to, "to say what is new: "+strings.Join(failing, ", ")+".")), err
 }
