@@ -91,3 +91,70 @@ func TestConsole_QueueOfCompliance(t *testing.T) {
 		c.want(want)
 	}
 }
+
+func TestConsole_VerificationIsReviewed(t *testing.T) {
+	t.Parallel()
+	// An individual of a production platform uploads a passport and submits. A person of compliance finds the verification on the overview,
+	// sees the documents beside the form after asking for personal data, asks for a correction with a reason, and approves what is submitted again.
+	// Then no button is left, and the platform sees each decision, which the review keeps with the person.
+	s := startService(t)
+	p, site := s.newPlatform("Acme Pay", "PRODUCTION"), startWebsite(t)
+	customer, file := p.newIndividual(), scan(t)
+	b := newTab(t, desktop)
+	upload := func() {
+		b.press(`a[href="/verification/documents/own"]`)
+		b.upload(file, identityDocument("PASSPORT", ""))
+		b.press(`main a[href="/verification"]`)
+		b.press("form button.primary")
+		b.want(b.say("home.waiting.title"))
+	}
+	b.open(p.newLink(customer, site))
+	b.press("form button.primary")
+	b.press(`a[href="/verification/details"]`)
+	b.fill(person)
+	b.press("form button.primary")
+	upload()
+	c := s.newColleague("cleo@acme.example", "Cleo Ito", "COMPLIANCE", view{width: 1100, height: 900, script: true})
+	review := func() {
+		t.Helper()
+		eventually(t, "a verification on the overview", func() bool {
+			c.visit(p.consolePath())
+			return strings.Contains(c.text(), "1 verification waits for a decision")
+		})
+		c.press(`main a[href$="/reviews?kind=verifications"]`)
+		c.press(`main td a[href*="/reviews/"]`)
+		c.wantNone("img.document")
+		c.press(`main form[method="post"] button`)
+		c.want("This was recorded")
+		c.want("Hauptstraße 1")
+		if got := c.evaluate(`String(document.querySelector(".beside img.document").naturalWidth)`); got != "600" {
+			t.Errorf("the document is %s pixels wide", got)
+		}
+	}
+
+	review()
+	c.checkEverywhere("review with documents")
+	c.press(`main a[href*="/correct?"]`)
+	c.fill(map[string]string{"reason": "The photo is dark", "problems": "UNREADABLE_DOCUMENT = Take another photo", "code": c.code(1)})
+	c.press("main form button.primary")
+	c.want("The photo is dark")
+	c.wantNone(`main a[href*="/correct?"], main a[href*="/accept?"], main a[href*="/refuse?"]`)
+	b.open(s.root + "/verification")
+	b.want(b.say("found.UNREADABLE_DOCUMENT"))
+	upload()
+	review()
+	c.press(`main a[href*="/accept?"]`)
+	c.checkEverywhere("approval of a customer")
+	c.fill(map[string]string{"reason": "Papers are genuine", "code": c.recovery[0]})
+	c.press("main form button.primary")
+	c.want("Papers are genuine")
+	c.wantNone(`main a[href*="/correct?"], main a[href*="/accept?"], main a[href*="/refuse?"]`)
+
+	p.wantValue("/customers/"+customer, "kycStatus", "APPROVED")
+	c.visit(p.consolePath())
+	if strings.Contains(c.text(), "verification waits") {
+		t.Errorf("it still waits:\n%s", c.text())
+	}
+	s.wantPersons()
+	c.wantNoComplaints()
+}

@@ -142,9 +142,9 @@ type platform struct {
 	kit.Credentials
 }
 
-func (s *service) newPlatform(name, environment string) *platform {
+func (s *service) newPlatform(name, environment string, flags ...string) *platform {
 	s.t.Helper()
-	created, err := kit.CreatePlatform(s.t.Context(), program, s.database, name, environment)
+	created, err := kit.CreatePlatform(s.t.Context(), program, s.database, name, environment, flags...)
 	if err != nil {
 		s.t.Fatal(err)
 	}
