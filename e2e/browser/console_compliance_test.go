@@ -95,8 +95,8 @@ func TestConsole_QueueOfCompliance(t *testing.T) {
 func TestConsole_VerificationIsReviewed(t *testing.T) {
 	t.Parallel()
 	// An individual of a production platform uploads a passport and submits. A person of compliance finds the verification on the overview,
-	// sees the documents beside the form after asking for personal data, asks for a correction with a reason, and approves what is submitted again.
-	// Then no button is left, and the platform sees each decision, which the review keeps with the person.
+	// sees the documents beside the form after asking for personal data, asks for a correction with a reason, and approves what is submitted
+	// again. Then no button is left, and the platform sees each decision, which the review keeps with the person.
 	s := startService(t)
 	p, site := s.newPlatform("Acme Pay", "PRODUCTION"), startWebsite(t)
 	customer, file := p.newIndividual(), scan(t)

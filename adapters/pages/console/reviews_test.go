@@ -125,8 +125,8 @@ func (s *site) fillReviews() {
 	s.reviews.cases = []customers.ReviewCase{{Customer: submitted, Verification: verification.Verification{ID: verificationID,
 		Customer: customerID, Status: verification.PendingManualReview, UpdatedAt: now, Submitted: &verification.Application{ID: applicationID,
 			Customer: submitted}}, Owners: []customer.BeneficialOwner{{ID: ownerID, Customer: customerID, OwnershipPercentage: 40,
-		Status: customer.Pending, Person: customer.PersonalInfo{FirstName: "Ixchel", LastName: "Chaac", BirthDate: "1951-02-03"}, Check: customer.Check{
-			Application: applicationID}}}, Documents: []document.Document{of, replaced, scan},
+		Status: customer.Pending, Person: customer.PersonalInfo{FirstName: "Ixchel", LastName: "Chaac", BirthDate: "1951-02-03"},
+		Check: customer.Check{Application: applicationID}}}, Documents: []document.Document{of, replaced, scan},
 		Matches: []customers.ReviewMatch{{Match: screening.Match{Entry: screening.Entry{List: "ofac", Ref: "36"}, EntryName: "Quetzal Balam",
 			Score: 97}, Of: customerID.String()}, {Match: screening.Match{Entry: screening.Entry{List: "eu", Ref: "7"}}, Of: customerID.String(),
 			Cleared: true}}, Lists: []screening.LoadedList{{}},
