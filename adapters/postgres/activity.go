@@ -1,8 +1,10 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"math/big"
 	"slices"
@@ -13,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/storage"
+	"causeway/core/diff"
 	"causeway/core/ident"
 	"causeway/core/platform"
 	"causeway/ports"
@@ -56,8 +59,8 @@ func composeActivities() (all, byActor, bySubject, byName, actors string) {
 		for _, subject := range t.subjects {
 			ofSubjects = append(ofSubjects, part(" AND "+subject+ofSomebody))
 		}
-		if t.subject != "" {
-			ofNames = append(ofNames, part(" AND "+t.subject+" = $9"+ofSomebody))
+		if t.subject != "" && !strings.Contains(t.subject, ":' || ") { // what has an id is found by it
+			ofNames = append(ofNames, part(fmt.Sprintf(" AND %[1]s = $9 AND %[1]s <> ''", t.subject)+ofSomebody)) // the index has such rows only
 		}
 	}
 	combined := func(parts []string) string {
@@ -100,7 +103,7 @@ func (db *DB) Activities(ctx context.Context, f ports.ActivityFilter) ([]ports.A
 	}
 	var people []ident.Person
 	var approvers []string
-	found, err := storage.Collect(ctx, db.read, statement, args, func(rows pgx.Rows, a *ports.Activity) error {
+	found, err := storage.Collect(ctx, db.Readers().read, statement, args, func(rows pgx.Rows, a *ports.Activity) error {
 		var changes []byte
 		var who uuid.UUID
 		var approver string
@@ -109,10 +112,7 @@ func (db *DB) Activities(ctx context.Context, f ports.ActivityFilter) ([]ports.A
 		id.SetUUID(who)
 		people, approvers = append(people, id), append(approvers, approver)
 		if err == nil {
-			a.Changes, err = readChanges(changes)
-		}
-		for i := range a.Changes {
-			a.Changes[i].Name = fieldOf(a.Changes[i].Name)
+			a.Changes, err = readActivityChanges(changes)
 		}
 		return err
 	})
@@ -139,6 +139,23 @@ func (db *DB) Activities(ctx context.Context, f ports.ActivityFilter) ([]ports.A
 	return found, err
 }
 
+// readActivityChanges reads changes that were recorded, or those of the columns of a version, which become as the recorded ones: with the
+// names of the API, and as much of long values.
+func readActivityChanges(text []byte) ([]diff.Field, error) {
+	if !bytes.HasPrefix(text, []byte("{")) {
+		return readChanges(text)
+	}
+	var version struct {
+		Columns []changedField `json:"columns"`
+	}
+	err := json.Unmarshal(text, &version)
+	before, after := diff.Values{}, diff.Values{}
+	for _, c := range version.Columns {
+		before[fieldOf(c.Name)], after[fieldOf(c.Name)] = c.Before, c.After
+	}
+	return diff.Limited(diff.Between(before, after)), err
+}
+
 // fieldOf returns the name that the API has for the field of a column, such as fourEyes for four_eyes.
 func fieldOf(column string) string {
 	words := strings.Split(column, "_")
@@ -161,7 +178,8 @@ const shownPerson = "CASE name WHEN email THEN email ELSE name || ' (' || email 
 // shownPeople returns how people are shown.
 func (db *DB) shownPeople(ctx context.Context, people []ident.Person) (map[ident.Person]string, error) {
 	shown := map[ident.Person]string{}
-	return shown, db.read(ctx, "SELECT id, "+shownPerson+" FROM people WHERE id = ANY ($1)", []any{people}, func(rows pgx.Rows) error {
+	const byID = "SELECT id, " + shownPerson + " FROM people WHERE id = ANY ($1)"
+	return shown, db.Readers().read(ctx, byID, []any{people}, func(rows pgx.Rows) error {
 		var id ident.Person
 		var name string
 		err := rows.Scan(&id, &name)
@@ -181,7 +199,7 @@ type actors struct {
 func (db *DB) actorsShownWith(ctx context.Context, p ident.Platform, part string) (with actors, err error) {
 	var emails []string
 	const shownWith = "SELECT id, lower(email) FROM people WHERE strpos(lower(" + shownPerson + "), $1) > 0"
-	err = db.read(ctx, shownWith, []any{part}, func(rows pgx.Rows) error {
+	err = db.Readers().read(ctx, shownWith, []any{part}, func(rows pgx.Rows) error {
 		var id ident.Person
 		var email string
 		err := rows.Scan(&id, &email)
@@ -191,7 +209,7 @@ func (db *DB) actorsShownWith(ctx context.Context, p ident.Platform, part string
 	if err != nil {
 		return actors{}, err
 	}
-	all, err := storage.Collect(ctx, db.read, activityActors, []any{p.UUID()}, func(rows pgx.Rows, name *string) error {
+	all, err := storage.Collect(ctx, db.Readers().read, activityActors, []any{p.UUID()}, func(rows pgx.Rows, name *string) error {
 		return rows.Scan(name)
 	})
 	if err != nil {

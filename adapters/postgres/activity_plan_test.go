@@ -53,6 +53,7 @@ func TestActivityPlan_ByIndexes(t *testing.T) {
 	for _, column := range []string{"subject_id", "job_id", "verification_id", "owner_id", "customer_id"} {
 		wantIndexCondition(t, plans, column, activitiesBySubject, "((platform_id = $1) AND ("+column+" = $9) AND "+page)
 	}
+	wantIndexCondition(t, plans, "by_name", activitiesByName, "((platform_id = $1) AND (subject = $9) AND "+page)
 	wantIndexCondition(t, plans, "payment", activitiesBySubject, "((platform_id = $1) AND (payment_id = $9))")
 	wantIndexCondition(t, plans, "by_day", countRanges,
 		"((platform_id = $1) AND (status = s.status) AND (direction = r.direction) AND (id >= d.first) AND (id < d.after))")

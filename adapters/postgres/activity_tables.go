@@ -59,7 +59,7 @@ var activityTables = []activityTable{
 		action: "'WRITE_OFF_RECEIVABLE'", note: "note", subjectID: "receivable_id", subject: typed[ident.Receivable]("receivable_id")}).
 		only("kind = 'WRITTEN_OFF'"),
 	madeTable("unmatched_assignments", "assigned_at", "posting_id", activityTable{action: "'ASSIGN_RECEIPT'", note: "note",
-		subjectID: "receipt_id", subject: typed[ident.Posting]("posting_id")}),
+		subjectID: "posting_id", subject: typed[ident.Posting]("posting_id")}),
 	madeTable("reconciliation_resolutions", "resolved_at", "break_id", activityTable{
 		actor: "coalesce(nullif(actor, ''), resolved_by)", action: "'RESOLVE_BREAK_' || method", note: "note", subjectID: "break_id",
 		subject:  typed[ident.Break]("break_id"),
@@ -116,7 +116,7 @@ func versionsTable(table, key, subject, action string) activityTable {
 	if key != "" {
 		same = fmt.Sprintf(" AND b.%[1]s = %[2]s.%[1]s", key, table)
 	}
-	t.changes = fmt.Sprintf(`(SELECT jsonb_agg(jsonb_build_object('field', n.key, 'before', coalesce(o.value, ''), 'after', coalesce(n.value, '')) ORDER BY n.key)
+	t.changes = fmt.Sprintf(`(SELECT jsonb_build_object('columns', jsonb_agg(jsonb_build_object('field', n.key, 'before', o.value, 'after', n.value)))
 		FROM jsonb_each_text(to_jsonb(%[1]s) - %[2]s::text[]) n LEFT JOIN LATERAL (
 			SELECT f.value FROM %[1]s b, jsonb_each_text(to_jsonb(b)) f
 			WHERE b.platform_id = $1 AND b.version = %[1]s.version - 1%[3]s AND f.key = n.key) o ON true

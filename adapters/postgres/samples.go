@@ -96,20 +96,23 @@ func (db *DB) AddRailCalls(ctx context.Context, calls []ports.Sample) error {
 	return db.storage.Send(ctx, batch)
 }
 
-// Samples implements processes.Store. It uses the primary keys.
-func (db *DB) Samples(ctx context.Context, p ident.Platform, from time.Time) (times []time.Time, samples []ports.Sample, err error) {
-	times, err = storage.Collect(ctx, db.queryRows, `SELECT sampled_at FROM sample_times WHERE sampled_at >= $1 ORDER BY sampled_at`,
+// SampleTimes implements processes.Store. It uses the primary key.
+func (db *DB) SampleTimes(ctx context.Context, from time.Time) ([]time.Time, error) {
+	return storage.Collect(ctx, db.queryRows, `SELECT sampled_at FROM sample_times WHERE sampled_at >= $1 ORDER BY sampled_at`,
 		[]any{from}, func(rows pgx.Rows, at *time.Time) error { return rows.Scan(at) })
-	if err != nil {
-		return nil, nil, err
-	}
-	samples, err = storage.Collect(ctx, db.queryRows, `SELECT sampled_at, kind, name, counts FROM samples
-		WHERE platform_id = $1 AND sampled_at >= $2 ORDER BY sampled_at, kind, name`, []any{p, from},
-		func(rows pgx.Rows, s *ports.Sample) error {
-			s.Platform = p
-			return rows.Scan(&s.At, &s.Kind, &s.Name, &s.Counts)
-		})
-	return times, samples, err
+}
+
+// EachSample implements processes.Store. It uses the primary key.
+func (db *DB) EachSample(ctx context.Context, p ident.Platform, from time.Time, each func(ports.Sample)) error {
+	return db.queryRows(ctx, `SELECT sampled_at, kind, name, counts FROM samples WHERE platform_id = $1 AND sampled_at >= $2
+		ORDER BY sampled_at, kind, name`, []any{p, from}, func(rows pgx.Rows) error {
+		s := ports.Sample{Platform: p}
+		err := rows.Scan(&s.At, &s.Kind, &s.Name, &s.Counts)
+		if err == nil {
+			each(s)
+		}
+		return err
+	})
 }
 
 // deleteSamples uses the primary key.

@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"context"
 	"slices"
 	"testing"
 	"time"
@@ -63,10 +64,11 @@ func TestTakeSamples_CountsAsMetricsDo(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		times, samples, err := db.Samples(ports.ForPlatform(ctx, p), p, minute)
+		times, err = db.SampleTimes(ports.ForPlatform(ctx, p), minute)
 		if err != nil {
 			t.Fatal(err)
 		}
+		samples := samplesOf(ports.ForPlatform(ctx, p), t, db, p, minute)
 		found = map[string][]int64{}
 		for _, s := range samples {
 			if s.Platform != p || !s.At.Equal(minute) {
@@ -171,14 +173,23 @@ func TestSamples_IsolatedAndAdded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, got, err := e.Samples(all, e.platform.ID, minute)
-	if err != nil || len(got) != 1 || !slices.Equal(got[0].Counts, []int64{2, 3, 4, 420, 90}) || got[0].Name != "bank" {
-		t.Errorf("added: %+v, %v", got, err)
+	got := samplesOf(all, t, e.DB, e.platform.ID, minute)
+	if len(got) != 1 || !slices.Equal(got[0].Counts, []int64{2, 3, 4, 420, 90}) || got[0].Name != "bank" {
+		t.Errorf("added: %+v", got)
 	}
 	scoped := openWith(t, postgres.Options{URL: e.url, MaxConnections: 1, Clock: portstest.NewFakeClock(noon)})
 	for p, want := range map[ident.Platform]int{e.platform.ID: 1, e.otherPlatform.ID: 0} {
-		if _, seen, err := scoped.Samples(ports.ForPlatform(t.Context(), e.platform.ID), p, minute); err != nil || len(seen) != want {
-			t.Errorf("seen of %s: %+v, %v", p, seen, err)
+		if seen := samplesOf(ports.ForPlatform(t.Context(), e.platform.ID), t, scoped, p, minute); len(seen) != want {
+			t.Errorf("seen of %s: %+v", p, seen)
 		}
 	}
+}
+
+// samplesOf reads the samples of a platform.
+func samplesOf(ctx context.Context, t *testing.T, db *postgres.DB, p ident.Platform, from time.Time) (found []ports.Sample) {
+	t.Helper()
+	if err := db.EachSample(ctx, p, from, func(s ports.Sample) { found = append(found, s) }); err != nil {
+		t.Fatal(err)
+	}
+	return found
 }

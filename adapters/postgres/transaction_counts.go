@@ -61,7 +61,11 @@ const exactFrom = 12 * time.Hour
 func (db *DB) CountTransactionsByStatus(ctx context.Context, p ident.Platform, f ports.TransactionFilter) (ports.StatusCounts, error) {
 	counts := ports.StatusCounts{Counts: map[transaction.Status]int64{}}
 	f.Statuses, f.Paging = nil, ports.Paging{}
-	if created := f.Created; (created.To.IsZero() || created.To.Sub(created.From) >= exactFrom) &&
+	created, end := f.Created, f.Created.To
+	if end.IsZero() {
+		end = db.clock.Now()
+	}
+	if isLong := created.From.IsZero() || end.Sub(created.From) >= exactFrom; isLong &&
 		reflect.DeepEqual(f, ports.TransactionFilter{Type: f.Type, Created: created}) {
 		return counts, db.countByStatus(ctx, counts.Counts, p, created, f.Type)
 	}

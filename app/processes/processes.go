@@ -31,8 +31,10 @@ type Store interface {
 	TakeSamples(ctx context.Context, now time.Time) error
 	// AddRailCalls adds calls to those of other processes. They are in the order in which rows are locked.
 	AddRailCalls(ctx context.Context, calls []ports.Sample) error
-	// Samples returns the minutes since a time in which queues were counted, and what was not zero of a platform, oldest first.
-	Samples(ctx context.Context, p ident.Platform, from time.Time) ([]time.Time, []ports.Sample, error)
+	// SampleTimes returns the minutes since a time in which queues were counted, oldest first.
+	SampleTimes(ctx context.Context, from time.Time) ([]time.Time, error)
+	// EachSample calls each with what was not zero of a platform since a time, oldest first.
+	EachSample(ctx context.Context, p ident.Platform, from time.Time, each func(ports.Sample)) error
 }
 
 // Service holds the use cases of one process.

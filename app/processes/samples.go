@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -54,15 +55,18 @@ var kindsOfAll = []ports.SampleKind{ports.JobSamples, ports.WebhookSamples, port
 // each connection of which something was counted, by name.
 func (s *Service) LastSamples(ctx context.Context, p ident.Platform, each time.Duration, n int) ([]Series, error) {
 	from := s.clock.Now().UTC().Truncate(each).Add(time.Duration(1-n) * each)
-	times, samples, err := s.Samples(ctx, p, from)
+	times, err := s.SampleTimes(ctx, from)
 	if err != nil {
 		return nil, err
 	}
-	return seriesOf(times, samples, from, each, n), nil
+	all := seriesOf(times, func(yield func(ports.Sample) bool) { // as they are read: a week has hundreds of thousands
+		err = s.EachSample(ctx, p, from, func(sample ports.Sample) { yield(sample) })
+	}, from, each, n)
+	return all, err
 }
 
 // seriesOf is LastSamples of samples that were taken at these times.
-func seriesOf(times []time.Time, samples []ports.Sample, from time.Time, each time.Duration, n int) []Series {
+func seriesOf(times []time.Time, samples iter.Seq[ports.Sample], from time.Time, each time.Duration, n int) []Series {
 	index := func(at time.Time) (int, bool) {
 		i := int(at.Sub(from) / each)
 		return i, !at.Before(from) && i < n
@@ -93,7 +97,7 @@ func seriesOf(times []time.Time, samples []ports.Sample, from time.Time, each ti
 	for _, kind := range kindsOfAll {
 		find(kind, "")
 	}
-	for _, s := range samples {
+	for s := range samples {
 		if i, inside := index(s.At); inside && len(s.Counts) == sizes[s.Kind] {
 			find(s.Kind, s.Name)[i].add(s)
 		}

@@ -51,7 +51,7 @@ func TestSeriesOf(t *testing.T) {
 				Series{ports.RailCallSamples, "a", with(5, 0, []int64{1, 0, 0, 5, 5}, 0)},
 				Series{ports.RailPaymentSamples, "b", with(3, 0, []int64{1, 0, 0}, 0)})},
 	} {
-		if got := seriesOf(times, test.samples, from, time.Hour, 3); !reflect.DeepEqual(got, test.want) {
+		if got := seriesOf(times, slices.Values(test.samples), from, time.Hour, 3); !reflect.DeepEqual(got, test.want) {
 			t.Errorf("%s: %+v\nwant %+v", name, got, test.want)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"causeway/app/activity"
 	"causeway/app/exports"
 	"causeway/core/diff"
 	"causeway/core/fault"
@@ -173,7 +174,7 @@ func (c *Console) showAuditEntry(r *request) error {
 }
 
 // pageOfDownload is how many entries of a download are read at once.
-const pageOfDownload = 100
+const pageOfDownload = activity.MaxLimit
 
 // downloaded sends the entries that the filter of a request selects, as far as a file has them, while they are read.
 func (c *Console) downloaded(r *request, document exports.Document,
