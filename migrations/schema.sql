@@ -2723,6 +2723,7 @@ CREATE TABLE person_sessions (
     single_sign_on boolean DEFAULT false NOT NULL,
     confirmed_action text DEFAULT ''::text NOT NULL,
     confirmed_until timestamp with time zone,
+    device text DEFAULT ''::text NOT NULL,
     CONSTRAINT person_session_token_is_sha256 CHECK ((length(token_hash) = 32))
 );
 ALTER TABLE ONLY person_sessions

@@ -204,7 +204,7 @@ func (u *Unit) UpdatePersonLink(ctx context.Context, l person.Link) error {
 var personSessions = schema.New("person_sessions", []string{"token_hash"}, func(s *person.Session) schema.Columns {
 	return schema.Columns{
 		{Name: "token_hash", Field: &s.TokenHash}, {Name: "person_id", Field: &s.Person}, {Name: "setup", Field: &s.Setup},
-		{Name: "command_line", Field: &s.CommandLine}, {Name: "single_sign_on", Field: &s.SingleSignOn},
+		{Name: "command_line", Field: &s.CommandLine}, {Name: "single_sign_on", Field: &s.SingleSignOn}, {Name: "device", Field: &s.Device},
 		{Name: "confirmed_action", Field: &s.ConfirmedAction}, {Name: "confirmed_until", Field: &s.ConfirmedUntil},
 		{Name: "created_at", Field: &s.CreatedAt}, {Name: "last_used_at", Field: &s.LastUsedAt}, {Name: "expires_at", Field: &s.ExpiresAt},
 	}
@@ -214,6 +214,7 @@ var (
 	insertPersonSession = personSessions.Insert("")
 	updatePersonSession = personSessions.Update("last_used_at")
 	confirmSession      = personSessions.Update("confirmed_action", "confirmed_until")
+	nameSessionDevice   = personSessions.Update("device")
 )
 
 // CreatePersonSession inserts one session.
@@ -239,6 +240,11 @@ func (u *Unit) UpdatePersonSession(ctx context.Context, s person.Session) error 
 // ConfirmPersonSession uses the primary key.
 func (u *Unit) ConfirmPersonSession(ctx context.Context, s person.Session) error {
 	return writeNow(ctx, u, confirmSession, s, person.ErrNoSession)
+}
+
+// NamePersonSessionDevice uses the primary key. A session that has ended meanwhile is no error.
+func (u *Unit) NamePersonSessionDevice(ctx context.Context, s person.Session) error {
+	return write(ctx, u, nameSessionDevice, s)
 }
 
 // signInRequests is the table sign_in_requests.
@@ -288,5 +294,11 @@ func (u *Unit) DeletePersonSession(_ context.Context, secret person.SecretHash) 
 // DeletePersonSessions uses person_sessions_by_person.
 func (u *Unit) DeletePersonSessions(_ context.Context, id ident.Person) error {
 	u.queueExec(`DELETE FROM person_sessions WHERE person_id = $1`, id)
+	return nil
+}
+
+// DeleteOtherPersonSessions uses person_sessions_by_person.
+func (u *Unit) DeleteOtherPersonSessions(_ context.Context, id ident.Person, kept person.SecretHash) error {
+	u.queueExec(`DELETE FROM person_sessions WHERE person_id = $1 AND token_hash <> $2`, id, kept[:])
 	return nil
 }

@@ -97,6 +97,16 @@ func TestPeoplePlans_FoundByIndexes(t *testing.T) {
 		"DeletePersonSessions": {[]string{"(person_id = $1)"}, func(ctx context.Context, tx *Unit) error {
 			return errors.Join(tx.DeletePersonSessions(ctx, id), tx.flush(ctx), person.NotFound(""))
 		}},
+		"DeleteOtherPersonSessions": {[]string{"(person_id = $1)"}, func(ctx context.Context, tx *Unit) error {
+			return errors.Join(tx.DeleteOtherPersonSessions(ctx, id, hash), tx.flush(ctx), person.NotFound(""))
+		}},
+		"NamePersonSessionDevice": {[]string{"(token_hash = $"}, func(ctx context.Context, tx *Unit) error {
+			return errors.Join(tx.NamePersonSessionDevice(ctx, person.Session{}), tx.flush(ctx), person.NotFound(""))
+		}},
+		"SessionsOf": {[]string{"(person_id = $1)"}, func(ctx context.Context, _ *Unit) error {
+			_, err := db.SessionsOf(ctx, id)
+			return errors.Join(err, person.NotFound(""))
+		}},
 		"PersonByIdentity": {[]string{"(id = "}, func(ctx context.Context, _ *Unit) error {
 			_, err := db.PersonByIdentity(ctx, person.Identity{Issuer: "i", Subject: "s"})
 			return err

@@ -3,7 +3,6 @@ package people
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"fmt"
 
@@ -98,14 +97,10 @@ func (s *Service) SetUp(ctx context.Context, secret string, r Setup) (in SignedI
 		return in, nil, err
 	}
 	var bad party.Problems
-	if problem := person.CheckPassword(r.Password, current.Person.Email, current.Person.Name); problem != "" {
-		bad.Add("password", problem)
-	} else if s.Verifier.IsGuessable(r.Password) {
-		bad.Add("password", person.GuessablePassword)
-	}
+	s.checkPassword(&bad, current.Person, r.Password)
 	step, ok := s.Verifier.TOTPStep(r.TOTPSecret, r.Code, now)
 	if !ok {
-		bad.Add("code", "must be the code that your application shows now")
+		bad.Add("code", notTheCode)
 	}
 	if bad.Err() != nil {
 		return in, nil, bad.Err()
@@ -117,9 +112,7 @@ func (s *Service) SetUp(ctx context.Context, secret string, r Setup) (in SignedI
 	}); err != nil {
 		return in, nil, err
 	}
-	var random [person.RecoveryCodes * 10]byte
-	_, _ = rand.Read(random[:]) // never fails
-	factors.RecoveryCodes = person.NewRecoveryCodes(random)
+	factors.RecoveryCodes = newRecoveryCodes()
 	newText, newHash := newSecret()
 	err = s.do(ctx, func(ctx context.Context, tx Tx) error {
 		p, err := tx.LockPerson(ctx, current.Person.ID)

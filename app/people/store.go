@@ -35,6 +35,13 @@ type Store interface {
 	SignInRequest(ctx context.Context, code string) (person.SignInRequest, error)
 	// PeopleInProduction reports whether there is a production platform, and whether somebody can sign in.
 	PeopleInProduction(ctx context.Context) (isProduction, canSignIn bool, err error)
+	// SessionsOf returns the sessions of a person, the last used first, also those that have ended and were not deleted yet.
+	SessionsOf(ctx context.Context, id ident.Person) ([]person.Session, error)
+	// PeopleSessions and PeopleFactors return those of everybody, in the order of SessionsOf.
+	PeopleSessions(ctx context.Context) ([]person.Session, error)
+	PeopleFactors(ctx context.Context) ([]person.Factors, error)
+	// PeopleSignIns returns of everybody the passkeys, whether a provider knows it, and the last sign-in.
+	PeopleSignIns(ctx context.Context) (map[ident.Person]person.Account, error)
 	// LinkedPerson returns the link with the hash of a token and its person, or person.ErrLink.
 	LinkedPerson(ctx context.Context, token person.SecretHash) (person.Link, person.Person, error)
 }
@@ -67,6 +74,8 @@ type Tx interface {
 	UpdatePersonSession(ctx context.Context, s person.Session) error
 	// ConfirmPersonSession updates what the provider has confirmed in a session.
 	ConfirmPersonSession(ctx context.Context, s person.Session) error
+	// NamePersonSessionDevice updates what the browser of a session says of itself.
+	NamePersonSessionDevice(ctx context.Context, s person.Session) error
 	// IdentityOf returns who a person, which is locked, is for a provider; zero if it has signed in at none.
 	IdentityOf(ctx context.Context, id ident.Person) (person.Identity, error)
 	// CreateIdentity inserts an identity, or returns person.ErrProvider if there is another one of it or of the person.
@@ -87,6 +96,8 @@ type Tx interface {
 	DeletePersonSession(ctx context.Context, secret person.SecretHash) error
 	// DeletePersonSessions deletes all sessions of a person.
 	DeletePersonSessions(ctx context.Context, id ident.Person) error
+	// DeleteOtherPersonSessions deletes all sessions of a person but one.
+	DeleteOtherPersonSessions(ctx context.Context, id ident.Person, kept person.SecretHash) error
 	// LockSignInAttempts returns the attempts with an address, locked also if there were none.
 	LockSignInAttempts(ctx context.Context, address person.SecretHash) (person.Attempts, error)
 	SaveSignInAttempts(ctx context.Context, address person.SecretHash, a person.Attempts) error

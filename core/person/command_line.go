@@ -85,7 +85,7 @@ func (r SignInRequest) Check(now time.Time) error {
 func (r SignInRequest) Approve(p ident.Person, now time.Time) Session {
 	s := NewSession(r.SecretHash, p, now)
 	s.CommandLine, s.ExpiresAt = true, now.Add(CommandLineLifetime)
-	return s
+	return s.On(r.From)
 }
 
 // ErrSignInRequest is the fault of a code of the command line that names no request that can be approved.

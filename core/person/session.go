@@ -52,6 +52,8 @@ type Session struct {
 	CommandLine bool
 	// SingleSignOn: the provider of single sign-on has begun it.
 	SingleSignOn bool
+	// Device is what the browser or the command line says of itself; empty if it says nothing.
+	Device string
 	// ConfirmedAction is the page whose form the provider of single sign-on has confirmed the person for, once, until ConfirmedUntil.
 	ConfirmedAction string
 	ConfirmedUntil  time.Time
@@ -87,7 +89,7 @@ func NewSessionOfLink(token SecretHash, l Link, now time.Time) Session {
 
 // Use returns the session after a request, and whether its last use is to be stored. Fault: UNAUTHORIZED if it has ended.
 func (s Session) Use(now time.Time) (used Session, store bool, err error) {
-	if !now.Before(s.ExpiresAt) || now.Sub(s.LastUsedAt) >= IdleLifetime {
+	if !s.goesOn(now) {
 		return s, false, ErrNoSession
 	}
 	if now.Sub(s.LastUsedAt) < useInterval {
@@ -95,6 +97,11 @@ func (s Session) Use(now time.Time) (used Session, store bool, err error) {
 	}
 	s.LastUsedAt = now
 	return s, true, nil
+}
+
+// goesOn reports whether a session has not ended.
+func (s Session) goesOn(now time.Time) bool {
+	return now.Before(s.ExpiresAt) && now.Sub(s.LastUsedAt) < IdleLifetime
 }
 
 // ErrNoSession is the fault of a request without a session, or with one that has ended.

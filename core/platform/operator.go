@@ -92,7 +92,12 @@ const (
 	PersonAddedPasskey     OperatorActionKind = "ADD_PASSKEY"
 	PersonRemovedPasskey   OperatorActionKind = "REMOVE_PASSKEY"
 	PersonStoppedPasskey   OperatorActionKind = "STOP_PASSKEY" // because it may have been copied
-	PersonViewedData       OperatorActionKind = "VIEW_PERSONAL_DATA"
+	// What a person changes of its own account.
+	PersonChangedPassword       OperatorActionKind = "CHANGE_PASSWORD"
+	PersonReplacedAuthenticator OperatorActionKind = "REPLACE_AUTHENTICATOR"
+	PersonRenewedRecoveryCodes  OperatorActionKind = "RENEW_RECOVERY_CODES"
+	PersonEndedSessions         OperatorActionKind = "END_SESSIONS"
+	PersonViewedData            OperatorActionKind = "VIEW_PERSONAL_DATA"
 	// The name of those of exports is that of the file, and what it has.
 	PersonRequestedExport  OperatorActionKind = "REQUEST_EXPORT"
 	PersonCancelledExport  OperatorActionKind = "CANCEL_EXPORT"

@@ -2,6 +2,7 @@ package console
 
 import (
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"net/http"
 
@@ -79,8 +80,17 @@ type accountPage struct {
 	// CanAdd: passkeys can be used here. Problem says why none was added, and Name what it was to be called.
 	CanAdd        bool
 	Problem, Name string
+	// Account is what the person signs in with, and Sessions where it is signed in.
+	Account  person.Account
+	Sessions []accountSession
 	// Zone is the time zone as it is or was entered, and ZoneProblem what is wrong with it.
 	Zone, ZoneProblem string
+}
+
+// accountSession is a session with the path of the page that ends it; empty for the one that shows it.
+type accountSession struct {
+	person.Session
+	End string
 }
 
 // accountKey is a passkey with the path of the page that removes it.
@@ -109,6 +119,16 @@ func (c *Console) accountWith(r *request, status int, data accountPage) error {
 	data.Confirm.Confirmed = c.People.IsConfirmed(r.in, accountPath)
 	if data.CanAdd {
 		c.allowScript(r, &data.page)
+	}
+	if data.Account, err = c.People.Account(r.Context(), r.in); err != nil {
+		return err
+	}
+	for _, s := range data.Account.Sessions {
+		shown := accountSession{Session: s}
+		if s.TokenHash != r.in.TokenHash {
+			shown.End = sessionsPath + "/" + hex.EncodeToString(s.TokenHash[:]) + "/end"
+		}
+		data.Sessions = append(data.Sessions, shown)
 	}
 	for _, k := range keys {
 		data.Keys = append(data.Keys, accountKey{k, passkeysPath + "/" + base64.RawURLEncoding.EncodeToString(k.ID) + "/remove"})

@@ -171,3 +171,79 @@ func TestConfirm_AtTheProvider(t *testing.T) {
 		t.Errorf("done: %d %s", got.StatusCode, got.body)
 	}
 }
+
+func TestAccount_ActsAfterACode(t *testing.T) {
+	t.Parallel()
+	// What a person changes of its own account is done after a code, with what it has entered, and not without one. No page has a password
+	// that was entered.
+	for path, test := range map[string]struct {
+		form url.Values
+		want string
+	}{
+		"/password": {url.Values{"current": {"old-secret"}, "password": {"new-secret"}},
+			"change the password of ada@acme.example from old-secret to new-secret"},
+		"/authenticator": {url.Values{"secret": {"KRSXG5CTMVRXEZLU"}, "new-code": {"654321"}},
+			"replace the key of ada@acme.example by KRSXG5CTMVRXEZLU with 654321"},
+		"/recovery-codes":      {url.Values{}, "renew the codes of ada@acme.example"},
+		"/sessions/others/end": {url.Values{}, "end the others of ada@acme.example"},
+		"/sessions/07" + strings.Repeat("0", 62) + "/end": {url.Values{}, "end 07 of ada@acme.example"},
+	} {
+		s := newSite(t).as(person.Grant{Role: person.Viewer})
+		if got := s.get(accountPath); !strings.Contains(got.body, `href="`+accountPath+path+`"`) {
+			t.Errorf("%s: no link: %s", path, got.body)
+		}
+		test.form.Set("code", "000001")
+		if got := s.post(accountPath+path, test.form); got.StatusCode != http.StatusUnauthorized || len(s.calls.log) > 0 ||
+			strings.Contains(got.body, "new-secret") || strings.Contains(got.body, "old-secret") {
+			t.Errorf("%s without a code: %d, calls %q\n%s", path, got.StatusCode, s.calls.log, got.body)
+		}
+		test.form.Set("code", "123456")
+		got := s.post(accountPath+path, test.form)
+		if !slices.Equal(s.calls.log, []string{"confirm ada@acme.example", test.want}) || s.people.action != accountPath+path {
+			t.Errorf("%s: calls %q", path, s.calls.log)
+		}
+		if path == "/recovery-codes" {
+			if got.StatusCode != http.StatusOK || !strings.Contains(got.body, "ABCD-EFGH-JKLM-NPQR\nSTUV-WXYZ-2345-6789") {
+				t.Errorf("%d %s", got.StatusCode, got.body)
+			}
+		} else if got.Header.Get("Location") != accountPath {
+			t.Errorf("%s: %d %s", path, got.StatusCode, got.body)
+		}
+	}
+}
+
+func TestAccount_ActsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	// What is wrong is said beside what was entered: the key stays the same, and passwords are entered again. Who has no password is
+	// offered none of it, and a session of another person, or the own one, is not there.
+	s := newSite(t).as(person.Grant{Role: person.Viewer})
+	got := s.post(accountPath+"/password", url.Values{"current": {"wrong"}, "password": {"new-secret"}, "code": {"123456"}})
+	if !strings.Contains(got.body, "current is not your password.") || strings.Contains(got.body, "new-secret") {
+		t.Errorf("%d %s", got.StatusCode, got.body)
+	}
+	got = s.post(accountPath+"/authenticator", url.Values{"secret": {"KRSXG5CTMVRXEZLU"}, "new-code": {"000000"}, "code": {"123456"}})
+	if !strings.Contains(got.body, "must be the code that") || !strings.Contains(got.body, `value="KRSXG5CTMVRXEZLU"`) {
+		t.Errorf("%d %s", got.StatusCode, got.body)
+	}
+	for _, session := range []string{"x", strings.Repeat("00", 32), strings.Repeat("08", 32)} {
+		if got := s.get(sessionsPath + "/" + session + "/end"); got.StatusCode != http.StatusNotFound {
+			t.Errorf("%s: %d", session, got.StatusCode)
+		}
+	}
+	s.people.withoutPassword = true
+	if got := s.get(accountPath); strings.Contains(got.body, accountPath+"/password") {
+		t.Errorf("%s", got.body)
+	}
+	if got := s.get(accountPath + "/recovery-codes"); got.StatusCode != http.StatusConflict {
+		t.Errorf("%d", got.StatusCode)
+	}
+}
+
+func TestSignIn_NamesTheDevice(t *testing.T) {
+	t.Parallel()
+	// What a browser says of itself is kept with the session that it begins.
+	s := newSite(t)
+	if s.post(signInPath, signInForm, func(r *http.Request) { r.Header.Set("User-Agent", "Firefox") }); s.people.device != "Firefox" {
+		t.Errorf("the device is %q", s.people.device)
+	}
+}

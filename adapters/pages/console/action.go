@@ -1,6 +1,7 @@
 package console
 
 import (
+	"html/template"
 	"net/http"
 
 	"causeway/core/fault"
@@ -15,8 +16,10 @@ type action struct {
 	// Title is that of the page and of its button, and Section that of the navigation.
 	Title, Section string
 	// Does says what will happen.
-	Does   string
-	Facts  []fact
+	Does  string
+	Facts []fact
+	// QR is the image of a key that an application has to read; empty for none.
+	QR     template.URL
 	Fields []field
 	// NeedsCode: it moves money or gives rights, so it takes another code of the second factor.
 	NeedsCode bool
@@ -83,6 +86,9 @@ func (c *Console) askFor(r *request, a action, status int, problem string) error
 // act does what was confirmed. Where that is refused, the page is shown again with the reason and what was entered.
 func (c *Console) act(r *request, a action) error {
 	for i, f := range a.Fields {
+		if f.Kind == "password" { // which no page shows again
+			continue
+		}
 		if a.Fields[i].Value = r.PostFormValue(f.Name); f.Kind == "checkbox" && a.Fields[i].Value != "" {
 			a.Fields[i].Value = "yes"
 		}

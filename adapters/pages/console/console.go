@@ -99,6 +99,7 @@ const (
 	// accountPath is where a person sees what it signs in with.
 	accountPath  = root + "/account"
 	passkeysPath = accountPath + "/passkeys"
+	sessionsPath = accountPath + "/sessions"
 	// ReturnPath is where a provider of single sign-on sends a browser back.
 	ReturnPath = signInPath + "/return"
 	// commandLinePath is where a person approves a sign-in of the command line.
@@ -155,6 +156,16 @@ func (c *Console) Register(mount func(method, pattern string, h http.Handler), l
 		{http.MethodPost, passkeysPath + "/ask", c.working(c.asked(c.askForPasskey))},
 		{http.MethodGet, passkeysPath + "/{passkey}/remove", c.working(c.asking(c.removePasskey))},
 		{http.MethodPost, passkeysPath + "/{passkey}/remove", c.working(c.acting(c.removePasskey))},
+		{http.MethodGet, accountPath + "/password", c.working(c.asking(c.changePassword))},
+		{http.MethodPost, accountPath + "/password", c.working(c.acting(c.changePassword))},
+		{http.MethodGet, accountPath + "/authenticator", c.working(c.asking(c.replaceAuthenticator))},
+		{http.MethodPost, accountPath + "/authenticator", c.working(c.acting(c.replaceAuthenticator))},
+		{http.MethodGet, accountPath + "/recovery-codes", c.working(c.asking(c.renewRecoveryCodes))},
+		{http.MethodPost, accountPath + "/recovery-codes", c.working(c.acting(c.renewRecoveryCodes))},
+		{http.MethodGet, sessionsPath + "/others/end", c.working(c.asking(c.endOtherSessions))},
+		{http.MethodPost, sessionsPath + "/others/end", c.working(c.acting(c.endOtherSessions))},
+		{http.MethodGet, sessionsPath + "/{session}/end", c.working(c.asking(c.endSession))},
+		{http.MethodPost, sessionsPath + "/{session}/end", c.working(c.acting(c.endSession))},
 		{http.MethodPost, root + "/confirm/ask", c.working(c.asked(c.askForConfirmation))},
 		{http.MethodGet, root + "/confirm/provider", c.working(c.confirmAtProvider)},
 		{http.MethodGet, LinkPath + "{token}", c.showLink},

@@ -74,6 +74,9 @@ type fakePeople struct {
 	action    string
 	// withoutPasskeys and withoutProvider: the service has none.
 	withoutPasskeys, withoutProvider bool
+	// withoutPassword: nobody has a password. device is what the last browser has said of itself.
+	withoutPassword bool
+	device          string
 }
 
 func (f *fakePeople) Linked(_ context.Context, token string) (person.Person, error) {
@@ -139,8 +142,53 @@ func (f *fakePeople) Session(_ context.Context, secret string) (people.SignedIn,
 	return in, nil
 }
 
-func (f *fakePeople) List(context.Context) ([]person.Person, error) {
-	return f.everyone, f.call("people")
+func (f *fakePeople) Accounts(context.Context) ([]person.Account, error) {
+	all := make([]person.Account, len(f.everyone))
+	for i, p := range f.everyone {
+		all[i] = person.Account{Person: p, HasPassword: true, HasProvider: true, RecoveryCodes: 1, Passkeys: 2, LastSignIn: now,
+			Sessions: make([]person.Session, 3)}
+	}
+	return all, f.call("people")
+}
+
+func (f *fakePeople) NameDevice(_ context.Context, _ people.SignedIn, device string) error {
+	f.device = device
+	return f.err
+}
+
+// otherSession is the hash of the other session of everybody.
+var otherSession = person.SecretHash{7}
+
+func (f *fakePeople) Account(_ context.Context, in people.SignedIn) (person.Account, error) {
+	a := person.Account{Person: in.Person, HasPassword: !f.withoutPassword, RecoveryCodes: 8, Sessions: []person.Session{in.Session,
+		{TokenHash: otherSession, CommandLine: true, Device: "ana@<desk>", CreatedAt: now, LastUsedAt: now}}}
+	return a, f.err
+}
+
+func (f *fakePeople) EndSession(_ context.Context, in people.SignedIn, token person.SecretHash) error {
+	return f.call("end %x of %s", token[:1], in.Person.Email)
+}
+
+func (f *fakePeople) EndOtherSessions(_ context.Context, in people.SignedIn) error {
+	return f.call("end the others of %s", in.Person.Email)
+}
+
+func (f *fakePeople) ChangePassword(_ context.Context, in people.SignedIn, current, password string) error {
+	if current == "wrong" {
+		return fault.Invalid(fault.Field{Field: "current", Message: "is not your password"})
+	}
+	return f.call("change the password of %s from %s to %s", in.Person.Email, current, password)
+}
+
+func (f *fakePeople) ReplaceAuthenticator(_ context.Context, in people.SignedIn, secret, code string) error {
+	if code == "000000" {
+		return fault.Invalid(fault.Field{Field: "new-code", Message: "must be the code that your application shows now"})
+	}
+	return f.call("replace the key of %s by %s with %s", in.Person.Email, secret, code)
+}
+
+func (f *fakePeople) RenewRecoveryCodes(_ context.Context, in people.SignedIn) ([]string, error) {
+	return []string{"ABCDEFGHJKLMNPQR", "STUVWXYZ23456789"}, f.call("renew the codes of %s", in.Person.Email)
 }
 
 func (f *fakePeople) RecordAction(_ context.Context, p person.Person, a platform.OperatorAction) (platform.OperatorAction, error) {

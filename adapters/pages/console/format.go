@@ -17,7 +17,7 @@ var functions = template.FuncMap{
 	// Those of the zone of a person replace these two.
 	"moment": utc, "zone": func() string { return person.UTC },
 	"utc": utc, "pieces": pieces, "machine": rfc3339, "major": major, "total": total, "lower": lower, "sent": sent, "short": short,
-	"spans":      spans,
+	"spans": spans, "factorTexts": factorTexts,
 	"htmxConfig": func() string { return htmxConfig },
 	"list":       func(base string, items []transaction.Transaction) paymentList { return paymentList{base, items} },
 	"amount":     func(minor int64, c money.Currency) string { return major(money.Amount{Minor: minor, Currency: c}) },

@@ -93,11 +93,11 @@ func statusCounts(counts map[transaction.Status]int64) (found []statusCount) {
 // peoplePage lists everybody.
 type peoplePage struct {
 	page
-	People []person.Person
+	People []person.Account
 }
 
 func (c *Console) showPeople(r *request) error {
-	found, err := c.People.List(r.Context())
+	found, err := c.People.Accounts(r.Context())
 	if err != nil {
 		return err
 	}

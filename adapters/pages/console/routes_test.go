@@ -129,6 +129,11 @@ var inAnySession = map[string]bool{"GET /console": true, "GET /console/setup": t
 	"GET /console/account": true, "POST /console/account/passkeys": true, "POST /console/account/passkeys/ask": true,
 	"POST /console/account/time-zone":                true,
 	"GET /console/account/passkeys/{passkey}/remove": true, "POST /console/account/passkeys/{passkey}/remove": true,
+	"GET /console/account/password": true, "POST /console/account/password": true,
+	"GET /console/account/authenticator": true, "POST /console/account/authenticator": true,
+	"GET /console/account/recovery-codes": true, "POST /console/account/recovery-codes": true,
+	"GET /console/account/sessions/others/end": true, "POST /console/account/sessions/others/end": true,
+	"GET /console/account/sessions/{session}/end": true, "POST /console/account/sessions/{session}/end": true,
 	"POST /console/confirm/ask": true, "GET /console/confirm/provider": true}
 
 func (r route) String() string { return r.method + " " + r.pattern }

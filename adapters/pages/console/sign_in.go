@@ -75,8 +75,16 @@ func (c *Console) notSignedIn(r *request, err error) error {
 
 // begin gives the browser a session and goes to a page.
 func (c *Console) begin(r *request, in people.SignedIn, to string) error {
-	c.site.SetSession(r.w, in.Secret, in.ExpiresAt)
+	if err := c.continueIn(r, in); err != nil {
+		return err
+	}
 	return redirect(r, to)
+}
+
+// continueIn gives the browser a session that has just begun.
+func (c *Console) continueIn(r *request, in people.SignedIn) error {
+	c.site.SetSession(r.w, in.Secret, in.ExpiresAt)
+	return c.People.NameDevice(r.Context(), in, r.UserAgent())
 }
 
 // ownPath returns a path of the console, whatever a link says. Browsers leave it with dots and backslashes, also escaped ones.
@@ -130,14 +138,21 @@ func (c *Console) showSetup(r *request) error {
 }
 
 func (c *Console) askForSetup(r *request, status int, secret string, problems map[string]string) error {
-	image, err := qrCode(secret, r.in.Person.Email)
-	if err != nil { // a secret that the page has not given
-		secret = c.People.NewTOTPSecret()
-		if image, err = qrCode(secret, r.in.Person.Email); err != nil {
-			return err
-		}
+	secret, image, err := c.keyOf(r, secret)
+	if err != nil {
+		return err
 	}
 	return c.render(r, status, "setup.html", setupPage{c.page(r, "Choose your password", ""), secret, image, problems})
+}
+
+// keyOf returns the image of a secret; of a new one for a text that the page has not given.
+func (c *Console) keyOf(r *request, secret string) (string, template.URL, error) {
+	image, err := qrCode(secret, r.in.Person.Email)
+	if err != nil || secret == "" {
+		secret = c.People.NewTOTPSecret()
+		image, err = qrCode(secret, r.in.Person.Email)
+	}
+	return secret, image, err
 }
 
 // qrCode returns the image of a secret, as applications for second factors read it.
@@ -164,6 +179,15 @@ type recoveryPage struct {
 	Codes []string
 }
 
+// groupedCodes returns recovery codes as they are shown.
+func groupedCodes(codes []string) []string {
+	shown := make([]string, len(codes))
+	for i, code := range codes {
+		shown[i] = person.GroupRecoveryCode(code)
+	}
+	return shown
+}
+
 func (c *Console) setUp(r *request) error {
 	secret := r.PostFormValue("secret")
 	in, codes, err := c.People.SetUp(r.Context(), r.secret, people.Setup{Password: r.PostFormValue("password"), TOTPSecret: secret,
@@ -178,13 +202,11 @@ func (c *Console) setUp(r *request) error {
 	if err != nil {
 		return err
 	}
-	c.site.SetSession(r.w, in.Secret, in.ExpiresAt)
-	r.secret, r.in = in.Secret, in
-	shown := make([]string, len(codes))
-	for i, code := range codes {
-		shown[i] = person.GroupRecoveryCode(code)
+	if err := c.continueIn(r, in); err != nil {
+		return err
 	}
-	return c.render(r, http.StatusOK, "recovery.html", recoveryPage{c.page(r, "Recovery codes", ""), shown})
+	r.secret, r.in = in.Secret, in
+	return c.render(r, http.StatusOK, "recovery.html", recoveryPage{c.page(r, "Recovery codes", ""), groupedCodes(codes)})
 }
 
 func (c *Console) signOut(r *request) error {

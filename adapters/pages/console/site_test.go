@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"net/http"
@@ -242,7 +243,7 @@ func pathOf(pattern string, p ident.Platform) string {
 		"{action}", agentActionID.UUID().String(), "{job}", deadJobID.String(), "{connection}",
 		"bank-eur", "{payment}",
 		paymentID.UUID().String(), "{verification}", verificationID.UUID().String(), "{owner}", ownerID.UUID().String(),
-		"{passkey}", base64.RawURLEncoding.EncodeToString(passkeyID),
+		"{session}", hex.EncodeToString(otherSession[:]), "{passkey}", base64.RawURLEncoding.EncodeToString(passkeyID),
 		"{document}", documentID.UUID().String(), "{hit}", hitID.String(), "{request}", requestID.UUID().String()).Replace(pattern)
 }
 

@@ -31,6 +31,14 @@ type People interface {
 	SignOut(ctx context.Context, secret string) error
 	SetTimeZone(ctx context.Context, in people.SignedIn, name string) error
 	Session(ctx context.Context, secret string) (people.SignedIn, error)
+	NameDevice(ctx context.Context, in people.SignedIn, device string) error
+	Account(ctx context.Context, in people.SignedIn) (person.Account, error)
+	Accounts(ctx context.Context) ([]person.Account, error)
+	EndSession(ctx context.Context, in people.SignedIn, token person.SecretHash) error
+	EndOtherSessions(ctx context.Context, in people.SignedIn) error
+	ChangePassword(ctx context.Context, in people.SignedIn, current, password string) error
+	ReplaceAuthenticator(ctx context.Context, in people.SignedIn, secret, code string) error
+	RenewRecoveryCodes(ctx context.Context, in people.SignedIn) ([]string, error)
 	Confirm(ctx context.Context, in people.SignedIn, by people.Confirmation) error
 	HasPasskeys() bool
 	PasskeysOf(ctx context.Context, p person.Person) ([]person.Passkey, error)
@@ -49,7 +57,6 @@ type People interface {
 	SignInRequest(ctx context.Context, code string) (person.SignInRequest, error)
 	ApproveSignIn(ctx context.Context, in people.SignedIn, code string) error
 	RefuseSignIn(ctx context.Context, code string) error
-	List(ctx context.Context) ([]person.Person, error)
 	RecordAction(ctx context.Context, p person.Person, a platform.OperatorAction) (platform.OperatorAction, error)
 	RecordRefused(ctx context.Context, p person.Person, a platform.OperatorAction, reason string) error
 	RecordViewed(ctx context.Context, p person.Person, of ident.Platform, subject uuid.UUID, what string) error

@@ -54,6 +54,8 @@ type field struct {
 	Kind    string
 	Options []option
 	Hint    string
+	// Autocomplete is what a browser may fill in; empty for what it finds itself.
+	Autocomplete string
 }
 
 // option is a choice of a select.
