@@ -43,6 +43,8 @@ func newEnv(t *testing.T) *env {
 			(%[1]s, %[2]s, 'CLOSE', 'closeLedgerPeriod', '{}', 'EXECUTED', 'Ana Lima', 'Bob Ray', %[3]s, %[3]s, %[3]s)`,
 		`ledger_period_changes (platform_id, month, action, changed_at, note, actor) VALUES (%[1]s, '2026-02-01', 'soft-close', %[3]s,
 			'Complete', 'Ana Lima')`,
+		`ledger_settings (platform_id, version, changed_at, note, functional_currency, unrealised_result, fee_recognition, year_end_month,
+			four_eyes, actor) VALUES (%[1]s, 7, %[3]s, 'The group', 'EUR', 'REVERSE', 'CONVERSION', 12, '{}', 'Ana Lima')`,
 	} {
 		at := apptest.Noon.Add(time.Duration(i) * time.Minute)
 		id := e.IDs.New(at)
@@ -75,7 +77,8 @@ func TestActivity_OfEveryKindByTime(t *testing.T) {
 	t.Parallel()
 	// What people have done is listed newest first, over all records of it, whatever the length of a page.
 	e := newEnv(t)
-	want := []string{"SOFT_CLOSE_MONTH Ana Lima Complete", "PROPOSE_CLOSE Ana Lima executed by Bob Ray", "REVIEW_REFUSED sam@acme.example",
+	want := []string{"CHANGE_SETTINGS_OF_BOOKS Ana Lima The group", "SOFT_CLOSE_MONTH Ana Lima Complete", "PROPOSE_CLOSE Ana Lima executed by Bob Ray",
+		"REVIEW_REFUSED sam@acme.example",
 		"RELEASE_PAYOUT olga Known", "RETRY_JOB olga Partner is back", "VIEW_PERSONAL_DATA Sam@acme.example"}
 	for _, limit := range []int{1, 2, 5, 6, 100} {
 		if got := e.list(t, ports.ActivityFilter{Platform: e.Admin.Platform, Limit: limit}); !slices.Equal(got, want) {
@@ -103,7 +106,7 @@ func TestActivity_Filters(t *testing.T) {
 		"a person and subject": {ports.ActivityFilter{SubjectID: e.subject, Actor: "olga"}, 2},
 		"a time": {ports.ActivityFilter{At: period.Interval{From: apptest.Noon.Add(time.Minute),
 			To: apptest.Noon.Add(3 * time.Minute)}}, 2},
-		"since": {ports.ActivityFilter{At: period.Interval{From: apptest.Noon.Add(4 * time.Minute)}}, 2},
+		"since": {ports.ActivityFilter{At: period.Interval{From: apptest.Noon.Add(4 * time.Minute)}}, 3},
 	} {
 		test.filter.Platform, test.filter.Limit = e.Admin.Platform, 1
 		if got := e.list(t, test.filter); len(got) != test.want {

@@ -59,6 +59,8 @@ func checkNote(note string) error {
 type Change struct {
 	By   platform.Author
 	Note string // may be empty
+	// Base is the version of the settings that was changed; nil for the present one.
+	Base *int
 }
 
 // problems returns what is wrong with the change.

@@ -35,6 +35,9 @@ func (s *Service) SetSettings(ctx context.Context, p ident.Platform, c Change,
 	if err != nil {
 		return proposal.Outcome[books.SettingsVersion]{}, err
 	}
+	if c.Base != nil && *c.Base != present.Version {
+		return proposal.Outcome[books.SettingsVersion]{}, settingsChanged(present.Version, *c.Base)
+	}
 	return foureyes.Run(ctx, s.foureyes(), s.settings(), p, c.By, nil, newSettingsRequest(present.Version, next, c.Note))
 }
 
@@ -63,13 +66,17 @@ func (s *Service) settings() foureyes.Operation[Tx, settingsRequest, books.Setti
 		Execute: func(ctx context.Context, tx Tx, c foureyes.Change, r settingsRequest) (books.SettingsVersion, string, error) {
 			set, err := editSettings(ctx, tx, c, r.Note, func(present books.SettingsVersion) (books.Settings, error) {
 				if present.Version != r.BaseVersion {
-					return books.Settings{}, conflict("Settings changed", "The settings have version %d, not %d: another change was made since. Read "+
-						"them, and make your change again.", present.Version, r.BaseVersion)
+					return books.Settings{}, settingsChanged(present.Version, r.BaseVersion)
 				}
 				return r.settings(), nil
 			})
 			return set, strconv.Itoa(set.Version), err
 		}}
+}
+
+func settingsChanged(present, base int) error {
+	return conflict("Settings changed", "The settings have version %d, not %d: another change was made since. Read them, and make your change "+
+		"again.", present, base)
 }
 
 // settingsRequest is the stored form of a change of the settings.

@@ -46,6 +46,11 @@ func TestService_SetSettingsKeepsEveryVersion(t *testing.T) {
 	if err != nil || edited.Version != 2 || edited.YearEndMonth != time.June || edited.FunctionalCurrency != "EUR" {
 		t.Errorf("edited %+v, %v", edited, err)
 	}
+	outdated := env.change("of a page that was opened before")
+	outdated.Base = &set.Version
+	if _, err := env.books.SetSettings(t.Context(), env.Platform.ID, outdated, euro); !fault.Is(err, fault.Conflict) {
+		t.Errorf("a change of version 1, which is not the present one: %v", err)
+	}
 	page, err := env.books.SettingsVersions(t.Context(), env.Platform.ID, ports.VersionFilter{Limit: 1})
 	if err != nil || len(page.Versions) != 1 || !page.More || page.Versions[0].Version != 2 || !page.Versions[0].Equal(edited.Settings) {
 		t.Errorf("versions %+v, %v", page, err)

@@ -204,7 +204,7 @@ type platformRoute struct {
 func (c *Console) platformRoutes() []platformRoute {
 	return slices.Concat(
 		c.paymentRoutes(), c.reviewRoutes(), c.agentApprovalRoutes(), c.monthRoutes(),
-		c.reconciliationRoutes(), c.financeRoutes(), c.financialsRoutes(),
+		c.reconciliationRoutes(), c.financeRoutes(), c.booksSettingsRoutes(), c.financialsRoutes(),
 		c.unmatchedRoutes(), c.adjustmentRoutes(), c.exportRoutes(), c.recurringRoutes(), c.jobRoutes(), c.developerRoutes(), c.eventRoutes(),
 		c.customerRoutes(), c.auditRoutes(), c.checkpointRoutes(),
 		[]platformRoute{
@@ -371,6 +371,9 @@ func (p page) MayViewConnections() bool { return p.Person.May(person.ViewConnect
 
 // MayManagePeople reports whether the person may see who has which role.
 func (p page) MayManagePeople() bool { return p.Person.May(person.ManagePeople, ident.Platform{}) }
+
+// MayManageService reports whether the person may change the platform.
+func (p page) MayManageService() bool { return p.Person.May(person.ManageService, p.Platform.ID) }
 
 // MayReveal reports whether the person may see personal data in full.
 func (p page) MayReveal() bool { return p.Person.May(person.ViewPersonalData, p.Platform.ID) }

@@ -42,6 +42,7 @@ func (c *Console) developerRoutes() []platformRoute {
 		{"GET", "/requests/{request}", person.View, c.showRequest},
 		{"GET", "/test-values", person.View, c.showTestValues},
 	}
+	routes = append(routes, c.actionRoutes("/webhook-endpoint", person.ManageService, c.setWebhookEndpoint)...)
 	routes = append(routes, c.actionRoutes("/create-token", person.ManageTokens, c.createToken)...)
 	routes = append(routes, c.actionRoutes("/tokens/{token}/revoke", person.ManageTokens, c.revokeToken)...)
 	routes = append(routes, c.actionRoutes("/webhooks/{webhook}/redeliver", person.Assist, c.redeliver)...)
@@ -279,13 +280,9 @@ func (c *Console) redeliverFailed(r *request) (action, error) {
 
 func (c *Console) testWebhook(r *request) (action, error) {
 	base := basePath(r.platform.ID)
-	endpoint := r.platform.WebhookEndpoint
-	if endpoint == "" {
-		endpoint = "none is set: set one with PATCH /config"
-	}
 	return action{Title: "Send a test webhook", Section: "webhooks", Does: "A webhook of the type TEST is sent to the endpoint at once, " +
 		"and its " +
-		"answer is shown.", Facts: []fact{{Name: "Endpoint", Value: endpoint}}, Back: base + "/webhooks",
+		"answer is shown.", Facts: []fact{c.page(r, "", "").endpointFact()}, Back: base + "/webhooks",
 		shown: func(r *request) (view, error) {
 			result, err := c.Webhooks.SendTest(r.Context(), r.platform.ID)
 			if err != nil {
@@ -297,6 +294,29 @@ func (c *Console) testWebhook(r *request) (action, error) {
 				v.Sections = []section{{Heading: "Response", Pre: result.Response}}
 			}
 			return v, nil
+		}}, nil
+}
+
+// endpointFact returns the endpoint of the webhooks of the platform, which leads who may change it to its page.
+func (p page) endpointFact() fact {
+	f := fact{Name: "Endpoint", Value: cmp.Or(p.Platform.WebhookEndpoint, "none is set: an administrator sets one")}
+	if p.MayManageService() {
+		f.Link = p.Base + "/webhook-endpoint"
+	}
+	return f
+}
+
+// setWebhookEndpoint sets the endpoint of the webhooks of the platform.
+func (c *Console) setWebhookEndpoint(r *request) (action, error) {
+	return action{Title: "Set the webhook endpoint", Section: "webhooks", Does: "All webhooks are sent to this address from now on, also those " +
+		"that wait. A webhook of the type TEST is sent to a new one.", NeedsCode: true, Back: basePath(r.platform.ID) + "/webhooks",
+		Fields: []field{{Name: "webhookEndpoint", Label: "Endpoint", Value: r.platform.WebhookEndpoint, Hint: "Such as " +
+			"`https://example.com/webhooks`. Empty: none are sent."}},
+		do: func(r *request) (string, error) {
+			endpoint := strings.TrimSpace(r.PostFormValue("webhookEndpoint"))
+			_, err := c.Platforms.UpdateSettings(r.Context(), r.platform.ID, platform.Author{Actor: r.in.Person.Email, Person: r.in.Person.ID},
+				platform.Change{WebhookEndpoint: &endpoint})
+			return "", err
 		}}, nil
 }
 

@@ -388,3 +388,33 @@ func TestPayment_WhoDidWhatAndItsRequests(t *testing.T) {
 		}
 	}
 }
+
+func TestWebhooks_EndpointIsSet(t *testing.T) {
+	t.Parallel()
+	// An administrator sets the endpoint after a code, as itself; what the API refuses is refused with the same words. Others are told
+	// whom to ask.
+	page, form := base+"/webhook-endpoint", url.Values{"webhookEndpoint": {" https://pay.example/hooks "}, "code": {"1"}}
+	s := newSite(t).as(person.Grant{Role: person.Administrator})
+	if got := s.get(base + "/webhooks"); !strings.Contains(got.body, page) {
+		t.Errorf("%s", got.body)
+	}
+	isSet := func(call string) bool {
+		return strings.HasPrefix(call, "set the endpoint https://pay.example/hooks by ada@acme.example")
+	}
+	if got := s.post(page, form); got.StatusCode != http.StatusUnauthorized || slices.ContainsFunc(s.calls.log, isSet) {
+		t.Errorf("without a code: %d, calls %q", got.StatusCode, s.calls.log)
+	}
+	form.Set("code", "123456")
+	if got := s.post(page, form); got.Header.Get("Location") != base+"/webhooks" || !slices.ContainsFunc(s.calls.log, isSet) {
+		t.Errorf("%d, calls %q", got.StatusCode, s.calls.log)
+	}
+	form.Set("webhookEndpoint", "http://pay.example/hooks")
+	if got := s.post(page, form); got.StatusCode != http.StatusBadRequest || !strings.Contains(got.body, "webhookEndpoint must") ||
+		!strings.Contains(got.body, `value="http://pay.example/hooks"`) {
+		t.Errorf("%d %s", got.StatusCode, got.body)
+	}
+	s = newSite(t).as(person.Grant{Role: person.Support})
+	if got := s.get(base + "/test-webhook"); !strings.Contains(got.body, "an administrator sets one") || strings.Contains(got.body, page) {
+		t.Errorf("%s", got.body)
+	}
+}

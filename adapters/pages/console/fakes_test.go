@@ -350,6 +350,16 @@ func (f *fakePlatforms) Settings(ctx context.Context, id ident.Platform) (platfo
 	return platform.Platform{}, fault.New(fault.NotFound, "No platform has the id %s.", id)
 }
 
+// UpdateSettings does what core does with a platform of production.
+func (f *fakePlatforms) UpdateSettings(ctx context.Context, id ident.Platform, by platform.Author, change platform.Change) (
+	platform.Platform, error) {
+	after, _, err := platform.Platform{}.Apply(change, now)
+	if err != nil {
+		return after, err
+	}
+	return after, f.read(ctx, id, "set the endpoint %s by %s %s", after.WebhookEndpoint, by.Actor, by.Person)
+}
+
 // TokenOf returns the token of a person, which has the number of the person.
 func (f *fakePlatforms) NameTokens(ctx context.Context, p ident.Platform, texts ...*string) error {
 	found := false

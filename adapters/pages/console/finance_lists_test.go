@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/app/accounting"
+	booksapp "causeway/app/books"
 	"causeway/app/exports"
 	"causeway/app/journals"
 	"causeway/app/receivables"
@@ -55,6 +56,9 @@ type fakeFinance struct {
 	files  []export.Export
 	export exports.Request
 	broken bool
+	// fourEyes are the actions that need a second person, and versions how many versions the settings have.
+	fourEyes []books.Action
+	versions int
 }
 
 func (f *fakeFinance) Make(ctx context.Context, p ident.Platform, by platform.Author, _ *ports.IdempotentRequest,
@@ -157,7 +161,31 @@ func (f *fakeFinance) Acknowledge(ctx context.Context, p ident.Platform, day saf
 }
 
 func (f *fakeFinance) Settings(ctx context.Context, p ident.Platform) (books.SettingsVersion, error) {
-	return books.SettingsVersion{Settings: books.Settings{FunctionalCurrency: "EUR"}}, f.read(ctx, p, "settings of the books")
+	s := books.DefaultSettings()
+	s.FunctionalCurrency, s.FourEyes = "EUR", f.fourEyes
+	return books.SettingsVersion{Settings: s}, f.read(ctx, p, "settings of the books")
+}
+
+func (f *fakeFinance) SettingsVersions(ctx context.Context, p ident.Platform, q ports.VersionFilter) (
+	found ports.VersionPage[books.SettingsVersion], err error) {
+	for n := f.versions; n > 0 && len(found.Versions) < q.Limit; n-- {
+		if q.Before == 0 || n < q.Before {
+			s := books.DefaultSettings()
+			s.YearEndMonth = time.Month(1 + n%12)
+			found.Versions = append(found.Versions, books.SettingsVersion{Settings: s, Version: n, At: now,
+				By: platform.Author{Actor: "Ana <Lima>"}, Note: "Why " + itoa(n)})
+		}
+	}
+	return found, f.read(ctx, p, "versions of the settings before %d", q.Before)
+}
+
+func (f *fakeFinance) SetSettings(ctx context.Context, p ident.Platform, c booksapp.Change, next books.Settings) (
+	done proposal.Outcome[books.SettingsVersion], err error) {
+	if len(f.fourEyes) > 0 {
+		pending := newProposal().Proposal
+		done.Proposal = &pending
+	}
+	return done, f.read(ctx, p, "set the books of version %d by %s: %q %v", *c.Base, c.By, c.Note, books.ChangedSettings(books.DefaultSettings(), next))
 }
 
 // exportID is an export that is written, doneExportID one that has a file, and packID a pack that has one.
@@ -202,6 +230,7 @@ func (f fakeFiles) Open(ctx context.Context, p ident.Platform, by person.Person,
 }
 
 func (s *site) fillFinanceLists() {
+	s.finance.versions = 2
 	s.accounting.position = accounting.FXPosition{AllValued: true, RatesKeptAt: now, Value: money.TotalOf(1_10),
 		Lines: []accounting.FXLine{{Currency: "USD", Position: money.TotalOf(1_20), Valued: true, Value: money.TotalOf(1_10)}}}
 	file := export.Export{ID: exportID, Platform: ownPlatform, By: newPerson().ID, Actor: "Ada Lovelace", Format: "csv",

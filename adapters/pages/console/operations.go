@@ -58,11 +58,7 @@ func (c *Console) showState(r *request) error {
 	if err != nil {
 		return err
 	}
-	endpoint := r.platform.WebhookEndpoint
-	if endpoint == "" {
-		endpoint = "none is set: set one with PATCH /config"
-	}
-	webhooks := section{Heading: "Webhooks", Facts: add(nil, "Endpoint", endpoint)}
+	webhooks := section{Heading: "Webhooks", Facts: []fact{v.endpointFact()}}
 	webhooks.Facts = add(webhooks.Facts, "Wait to be sent", waitText(backlog.Waiting, backlog.WaitingSince, c.Clock.Now()))
 	webhooks.Facts = add(webhooks.Facts, "Not accepted yet", waitText(backlog.Failing, backlog.FailingSince, c.Clock.Now()))
 	v.Sections = append(v.Sections, webhooks)

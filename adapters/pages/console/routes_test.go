@@ -45,6 +45,8 @@ var needs = map[string]person.Right{
 	"GET /agent-approvals/{action}/reject": person.Review, "POST /agent-approvals/{action}/reject": person.Review,
 	"GET /events": person.View, "GET /events/stream": person.View, "GET /test-values": person.View,
 	"GET /tokens": person.View, "GET /requests": person.View, "GET /requests/{request}": person.View,
+	"GET /webhook-endpoint": person.ManageService, "POST /webhook-endpoint": person.ManageService,
+	"GET /books-settings": person.View, "GET /change-books-settings": person.KeepBooks, "POST /change-books-settings": person.KeepBooks,
 	"GET /create-token": person.ManageTokens, "POST /create-token": person.ManageTokens,
 	"GET /tokens/{token}/revoke": person.ManageTokens, "POST /tokens/{token}/revoke": person.ManageTokens,
 	"GET /webhooks/{webhook}/redeliver": person.Assist, "POST /webhooks/{webhook}/redeliver": person.Assist,

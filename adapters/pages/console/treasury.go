@@ -27,11 +27,6 @@ type Treasury interface {
 		request *ports.IdempotentRequest) (ports.KeptReport, error)
 }
 
-// Books are the use cases on the settings of the books.
-type Books interface {
-	Settings(ctx context.Context, p ident.Platform) (books.SettingsVersion, error)
-}
-
 func (c *Console) showSafeguarding(r *request) error {
 	query := r.URL.Query()
 	now, err := c.Treasury.Report(r.Context(), r.platform.ID, time.Time{})

@@ -66,6 +66,7 @@ type People interface {
 type Platforms interface {
 	All(ctx context.Context) iter.Seq2[platform.Platform, error]
 	Settings(ctx context.Context, p ident.Platform) (platform.Platform, error)
+	UpdateSettings(ctx context.Context, p ident.Platform, by platform.Author, change platform.Change) (platform.Platform, error)
 	NameTokens(ctx context.Context, p ident.Platform, texts ...*string) error
 	TokenOf(ctx context.Context, p ident.Platform, of person.Person) (ident.Token, error)
 }

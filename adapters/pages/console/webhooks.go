@@ -42,6 +42,9 @@ func (c *Console) showDeliveries(r *request) error {
 		data.Actions = []fact{actionLink("Send failed webhooks again", data.Base+"/redeliver-failed"),
 			actionLink("Send a test webhook", data.Base+"/test-webhook")}
 	}
+	if data.MayManageService() {
+		data.Actions = append(data.Actions, actionLink("Set the webhook endpoint", data.Base+"/webhook-endpoint"))
+	}
 	return c.render(r, http.StatusOK, "webhooks.html", data)
 }
 
