@@ -121,7 +121,7 @@ func TestActivity_OneEntry(t *testing.T) {
 	e := newEnv(t)
 	ctx := ports.ForPlatform(t.Context(), e.Admin.Platform)
 	all, _, err := e.service.List(ctx, ports.ActivityFilter{Platform: e.Admin.Platform, Limit: 100})
-	if err != nil || len(all) != 6 {
+	if err != nil || len(all) != 7 {
 		t.Fatalf("%d entries, %v", len(all), err)
 	}
 	for _, a := range all {

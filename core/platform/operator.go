@@ -103,12 +103,13 @@ const (
 	PersonCancelledExport  OperatorActionKind = "CANCEL_EXPORT"
 	PersonDownloadedExport OperatorActionKind = "DOWNLOAD_EXPORT"
 	// What people do on the console where nothing else records the person. It is recorded before it is done, and may be refused then.
-	PersonApprovedPayment  OperatorActionKind = "APPROVE_PAYMENT"
-	PersonRejectedPayment  OperatorActionKind = "REJECT_PAYMENT"
-	PersonCancelledPayment OperatorActionKind = "CANCEL_PAYMENT"
-	PersonSimulatedPayment OperatorActionKind = "SIMULATE_PAYMENT" // moved one of a sandbox on; its name says how
-	PersonSentWebhooks     OperatorActionKind = "SEND_WEBHOOKS_AGAIN"
-	PersonAssignedFunds    OperatorActionKind = "ASSIGN_UNMATCHED_FUNDS"
+	PersonApprovedPayment   OperatorActionKind = "APPROVE_PAYMENT"
+	PersonRejectedPayment   OperatorActionKind = "REJECT_PAYMENT"
+	PersonCancelledPayment  OperatorActionKind = "CANCEL_PAYMENT"
+	PersonSimulatedPayment  OperatorActionKind = "SIMULATE_PAYMENT" // moved one of a sandbox on; its name says how
+	PersonSentWebhooks      OperatorActionKind = "SEND_WEBHOOKS_AGAIN"
+	PersonImportedStatement OperatorActionKind = "IMPORT_STATEMENT" // its name is that of the account
+	PersonAssignedFunds     OperatorActionKind = "ASSIGN_UNMATCHED_FUNDS"
 	// OperatorActedAlone is a command on a production service that nobody had signed in for, beside what the command records.
 	OperatorActedAlone OperatorActionKind = "BREAK_GLASS"
 )

@@ -21,6 +21,8 @@ type action struct {
 	// QR is the image of a key that an application has to read; empty for none.
 	QR     template.URL
 	Fields []field
+	// File is the label of the file that its form takes; empty for none. Only the page of importPath may have one.
+	File string
 	// NeedsCode: it moves money or gives rights, so it takes another code of the second factor.
 	NeedsCode bool
 	// Record is what is recorded of the person before it is done; without a kind nothing is, because the use case does. A refusal is
@@ -74,6 +76,7 @@ func (c *Console) acting(describe func(*request) (action, error)) func(*request)
 }
 
 func (c *Console) askFor(r *request, a action, status int, problem string) error {
+	r.drain()
 	data := actionPage{page: c.page(r, a.Title, a.Section), Action: a, Problem: problem}
 	if a.NeedsCode {
 		if err := c.askToConfirm(r, &data.page); err != nil {

@@ -240,13 +240,19 @@ type request struct {
 	secret   string
 	in       people.SignedIn
 	platform platform.Platform
+	// file is that of the form; nil for most.
+	file *uploadedFile
 }
 
 // handler returns the handler that serves a page, and shows its error.
 func (c *Console) handler(serve func(*request) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c.site.SetHeaders(w.Header())
-		ctx, cancel := context.WithTimeout(r.Context(), requestTimeout)
+		timeout := requestTimeout
+		if takesFile(r) {
+			timeout = importTimeout
+		}
+		ctx, cancel := context.WithTimeout(r.Context(), timeout)
 		defer cancel()
 		in := &request{Request: r.WithContext(ctx), w: w, client: r.Context()}
 		err := error(errForged)
@@ -254,6 +260,7 @@ func (c *Console) handler(serve func(*request) error) http.Handler {
 			err = serve(in)
 		}
 		if err != nil {
+			in.drain()
 			c.showError(in, err)
 		}
 	})
@@ -314,9 +321,15 @@ func (c *Console) onPlatform(right person.Right, serve func(*request) error) fun
 }
 
 func parseForm(r *request) error {
-	r.Body = http.MaxBytesReader(r.w, r.Body, maxForm)
-	if err := r.ParseForm(); err != nil {
-		return errUnreadable
+	if takesFile(r.Request) {
+		if err := r.readUpload(); err != nil {
+			return err
+		}
+	} else {
+		r.Body = http.MaxBytesReader(r.w, r.Body, maxForm)
+		if err := r.ParseForm(); err != nil {
+			return errUnreadable
+		}
 	}
 	for name, values := range r.PostForm {
 		for _, text := range append(values, name) {

@@ -1,8 +1,10 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/google/uuid"
@@ -157,12 +159,26 @@ type fakeReconciliation struct {
 	breaks   []reconcile.BreakDetails
 	filter   ports.BreakFilter
 	resolved []reconciliation.ResolveRequest
+	// imported is the last import without its file, and others are the runs of the other accounts in the file.
+	imported reconciliation.ImportRequest
+	others   []reconcile.Run
 	refusal  error
 }
 
 func (f *fakeReconciliation) List(ctx context.Context, p ident.Platform, filter ports.ReconciliationFilter) (ports.Page[reconcile.Run],
 	error) {
 	return listed(f.runs, filter.Paging, func(r reconcile.Run) (uuid.UUID, bool) { return r.ID.UUID(), true }), f.read(ctx, p, "statements")
+}
+
+func (f *fakeReconciliation) Import(ctx context.Context, in reconciliation.ImportRequest, _ *ports.IdempotentRequest) (
+	reconciliation.ImportResult, error) {
+	file, err := io.ReadAll(in.File)
+	in.File = nil
+	f.imported = in
+	if err == nil {
+		err = f.read(ctx, in.Platform, "import %d bytes", len(file))
+	}
+	return reconciliation.ImportResult{Run: reconcile.Run{ID: runID}, Others: f.others}, cmp.Or(err, f.refusal)
 }
 
 func (f *fakeReconciliation) Get(ctx context.Context, p ident.Platform, id ident.Reconciliation) (reconciliation.RunDetails, error) {

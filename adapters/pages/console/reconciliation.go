@@ -22,6 +22,7 @@ type Reconciliation interface {
 	Get(ctx context.Context, p ident.Platform, id ident.Reconciliation) (reconciliation.RunDetails, error)
 	Breaks(ctx context.Context, p ident.Platform, id ident.Reconciliation, f ports.BreakFilter) (ports.Page[reconcile.BreakDetails], error)
 	Break(ctx context.Context, p ident.Platform, id ident.Break) (reconcile.BreakDetails, error)
+	Import(ctx context.Context, in reconciliation.ImportRequest, request *ports.IdempotentRequest) (reconciliation.ImportResult, error)
 	Resolve(ctx context.Context, in reconciliation.ResolveRequest, request *ports.IdempotentRequest) (
 		proposal.Outcome[reconcile.BreakDetails], error)
 }
@@ -33,7 +34,8 @@ func (c *Console) reconciliationRoutes() []platformRoute {
 		{"GET", "/breaks", person.View, c.showBreaks},
 		{"GET", "/breaks/{break}", person.View, c.showBreak},
 		{"POST", "/breaks/{break}", person.ViewPersonalData, c.revealBreak},
-	}, c.actionRoutes("/breaks/{break}/resolve", person.KeepBooks, c.resolveBreak)...)
+	}, slices.Concat(c.actionRoutes("/breaks/{break}/resolve", person.KeepBooks, c.resolveBreak),
+		c.actionRoutes("/"+importPath, person.KeepBooks, c.importStatement))...)
 }
 
 func (c *Console) showReconciliations(r *request) error {
@@ -43,7 +45,7 @@ func (c *Console) showReconciliations(r *request) error {
 	}
 	v := view{page: c.page(r, "Statements", "reconciliations"), Intro: "Statements of banks and partners, each compared with the ledger."}
 	rows := table{Label: "Statements", Columns: columns("Imported", "Account", "Days", ">Lines", ">Matched", ">New breaks", "By"),
-		Empty: "No statement was imported. Import one with `causeway ledger reconcile`, or POST /ledger/reconciliations."}
+		Empty: "No statement was imported. Who keeps the books imports one here, or with `causeway ledger reconcile`."}
 	for _, run := range found.Items {
 		breaks := 0
 		for _, n := range run.Breaks {
@@ -54,6 +56,9 @@ func (c *Console) showReconciliations(r *request) error {
 			amountCell(strconv.Itoa(run.MatchedLines)), amountCell(strconv.Itoa(breaks)), acted(run.By)})
 	}
 	v.Sections = []section{{Table: &rows}}
+	if v.MayKeepBooks() {
+		v.Actions = []fact{actionLink("Import a statement", v.Base+"/"+importPath)}
+	}
 	v.Older = older(r, found.More, found.Items, func(i reconcile.Run) string { return pathOfID(i.ID) })
 	return c.show(r, v)
 }

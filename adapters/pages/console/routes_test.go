@@ -74,6 +74,7 @@ var needs = map[string]person.Right{
 	"GET /months/{month}/close-year": person.KeepBooks, "POST /months/{month}/close-year": person.KeepBooks,
 	"GET /months/{month}/close": person.KeepBooks, "POST /months/{month}/close": person.KeepBooks,
 	"GET /months/{month}/reopen": person.KeepBooks, "POST /months/{month}/reopen": person.KeepBooks,
+	"GET /import-statement": person.KeepBooks, "POST /import-statement": person.KeepBooks,
 	"GET /reconciliations": person.View, "GET /reconciliations/{reconciliation}": person.View, "GET /breaks": person.View,
 	"GET /breaks/{break}": person.View, "POST /breaks/{break}": person.ViewPersonalData,
 	"GET /breaks/{break}/resolve": person.KeepBooks, "POST /breaks/{break}/resolve": person.KeepBooks,

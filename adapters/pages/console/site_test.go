@@ -218,6 +218,9 @@ func (s *site) post(path string, values url.Values, edits ...func(*http.Request)
 func (s *site) visit(r route, p ident.Platform, edits ...func(*http.Request)) response {
 	s.t.Helper()
 	path := pathOf(r.pattern, p)
+	if r.method == http.MethodPost && strings.HasSuffix(path, "/"+importPath) {
+		return s.upload(path, web.FormToken(s.secret), nil, strings.NewReader("1"), edits...)
+	}
 	if r.method == http.MethodPost {
 		return s.post(path, url.Values{"email": {"ada@acme.example"}, "password": {"right"}, "code": {"123456"},
 			"decision": {"approve"}, "name": {"laptop"}, "passkey": {""}, "answer": {"right"},
