@@ -335,6 +335,29 @@ func TestConsole_AdministratorSeesAll(t *testing.T) {
 	c.press(`.who a[href$="/people"]`)
 	c.want("gone@acme.example")
 	c.checkEverywhere("people")
+	c.press(`.who a[href$="/account"]`)
+	c.want("this one")
+	c.checkEverywhere("account of who has a password")
+	for _, page := range []string{"/console/account/authenticator", "/console/account/sessions/others/end", base + "/webhook-endpoint",
+		base + "/change-books-settings", base + "/import-statement", base + "/books-settings"} {
+		c.visit(page)
+		c.checkEverywhere(page[strings.LastIndex(page, "/")+1:])
+	}
+	c.visit("/console/account/password")
+	c.checkEverywhere("change the password")
+	const next = "seven purple elephants"
+	c.fill(map[string]string{"current": c.password, "password": next, "code": c.spendCode()})
+	c.press("main form button.primary")
+	c.wantPath("/console/account")
+	c.want("9 recovery codes")
+	c.password = next
+	c.visit("/console/account/recovery-codes")
+	c.fill(map[string]string{"code": c.spendCode()})
+	c.press("main form button.primary")
+	c.want("They are not shown again.")
+	c.checkEverywhere("new recovery codes")
+	c.press("main a.button")
+	c.want("10 recovery codes")
 	c.visit("/console/command-line")
 	c.want("Sign in on the command line")
 	c.checkEverywhere("command line")
