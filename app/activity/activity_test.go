@@ -77,7 +77,8 @@ func TestActivity_OfEveryKindByTime(t *testing.T) {
 	t.Parallel()
 	// What people have done is listed newest first, over all records of it, whatever the length of a page.
 	e := newEnv(t)
-	want := []string{"CHANGE_SETTINGS_OF_BOOKS Ana Lima The group", "SOFT_CLOSE_MONTH Ana Lima Complete", "PROPOSE_CLOSE Ana Lima executed by Bob Ray",
+	want := []string{"CHANGE_SETTINGS_OF_BOOKS Ana Lima The group", "SOFT_CLOSE_MONTH Ana Lima Complete",
+		"PROPOSE_CLOSE Ana Lima executed by Bob Ray",
 		"REVIEW_REFUSED sam@acme.example",
 		"RELEASE_PAYOUT olga Known", "RETRY_JOB olga Partner is back", "VIEW_PERSONAL_DATA Sam@acme.example"}
 	for _, limit := range []int{1, 2, 5, 6, 100} {

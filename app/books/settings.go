@@ -75,8 +75,8 @@ func (s *Service) settings() foureyes.Operation[Tx, settingsRequest, books.Setti
 }
 
 func settingsChanged(present, base int) error {
-	return conflict("Settings changed", "The settings have version %d, not %d: another change was made since. Read them, and make your change "+
-		"again.", present, base)
+	return conflict("Settings changed", "The settings have version %d, not %d: another change was made since. Read them, and make your "+
+		"change again.", present, base)
 }
 
 // settingsRequest is the stored form of a change of the settings.

@@ -42,8 +42,8 @@ func (s *Service) allowance() operation[[]monthend.Allowance, Allowance] {
 func (s *Service) computeAllowance(ctx context.Context, d *draft) (allowances []monthend.Allowance, err error) {
 	rates := d.settings.ReceivablesAllowance
 	if rates.IsZero() && !d.current.Exists() && !d.previous.Exists() {
-		f := fault.New(fault.Conflict, "The platform makes no allowance for receivables. Set receivablesAllowance with PUT /ledger/settings or "+
-			"`causeway ledger settings set` first.")
+		f := fault.New(fault.Conflict, "The platform makes no allowance for receivables. Set receivablesAllowance with PUT /ledger/settings, "+
+			"`causeway ledger settings set`, or on the page Settings of the books first.")
 		f.Reason = "No allowance is made"
 		return nil, f
 	}

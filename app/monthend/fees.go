@@ -57,8 +57,8 @@ func (s *Service) feeDeferral() operation[inTransit, FeeDeferral] {
 func (s *Service) computeDeferral(ctx context.Context, d *draft) (t inTransit, err error) {
 	deferred := d.settings.FeeRecognition == books.AtDelivery
 	if !deferred && !d.current.Exists() {
-		f := fault.New(fault.Conflict, "The platform recognises fees at conversion. Set feeRecognition to DELIVERY with PUT /ledger/settings "+
-			"or `causeway ledger settings set` first.")
+		f := fault.New(fault.Conflict, "The platform recognises fees at conversion. Set feeRecognition to DELIVERY with PUT /ledger/settings, "+
+			"`causeway ledger settings set`, or on the page Settings of the books first.")
 		f.Reason = "Fees are recognised at conversion"
 		return t, f
 	}

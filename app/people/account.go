@@ -113,7 +113,7 @@ func (s *Service) ChangePassword(ctx context.Context, in SignedIn, current, pass
 	if bad.Err() != nil {
 		return bad.Err()
 	}
-	return s.changeFactors(ctx, in, platform.PersonChangedPassword, func(ctx context.Context, tx Tx, f person.Factors) (person.Factors, error) {
+	change := func(ctx context.Context, tx Tx, f person.Factors) (person.Factors, error) {
 		if f.PasswordHash != present.PasswordHash { // it was changed meanwhile
 			return f, person.ErrChallenge
 		}
@@ -121,7 +121,8 @@ func (s *Service) ChangePassword(ctx context.Context, in SignedIn, current, pass
 			return f, err
 		}
 		return f.WithPassword(hash, s.Clock.Now())
-	})
+	}
+	return s.changeFactors(ctx, in, platform.PersonChangedPassword, change)
 }
 
 // ReplaceAuthenticator replaces the application for codes of the person of a session, which has confirmed it. secret is from
@@ -131,19 +132,20 @@ func (s *Service) ReplaceAuthenticator(ctx context.Context, in SignedIn, secret,
 	if !ok {
 		return fault.Invalid(fault.Field{Field: "new-code", Message: notTheCode})
 	}
-	return s.changeFactors(ctx, in, platform.PersonReplacedAuthenticator, func(_ context.Context, _ Tx, f person.Factors) (person.Factors, error) {
+	change := func(_ context.Context, _ Tx, f person.Factors) (person.Factors, error) {
 		return f.WithTOTP(secret, step, s.Clock.Now())
-	})
+	}
+	return s.changeFactors(ctx, in, platform.PersonReplacedAuthenticator, change)
 }
 
 // RenewRecoveryCodes replaces the recovery codes of the person of a session, which has confirmed it, and returns the new ones, which are
 // shown once. Fault: CONFLICT for a person without an application for codes.
 func (s *Service) RenewRecoveryCodes(ctx context.Context, in SignedIn) ([]string, error) {
 	codes := newRecoveryCodes()
-	return codes, s.changeFactors(ctx, in, platform.PersonRenewedRecoveryCodes, func(_ context.Context, _ Tx, f person.Factors) (person.Factors,
-		error) {
+	change := func(_ context.Context, _ Tx, f person.Factors) (person.Factors, error) {
 		return f.WithRecoveryCodes(codes, s.Clock.Now())
-	})
+	}
+	return codes, s.changeFactors(ctx, in, platform.PersonRenewedRecoveryCodes, change)
 }
 
 // changeFactors stores what change makes of the factors of the person of a session.

@@ -83,8 +83,8 @@ func (s Settings) NeedsFourEyes(a Action) bool {
 // RequireFunctionalCurrency returns the functional currency, or CONFLICT with what to do if none is chosen.
 func (s Settings) RequireFunctionalCurrency() (money.Currency, error) {
 	if s.FunctionalCurrency == "" {
-		f := fault.New(fault.Conflict, "The platform has no functional currency. Set functionalCurrency with PUT /ledger/settings, `causeway ledger "+
-			"settings set`, or on the page Settings of the books.")
+		f := fault.New(fault.Conflict, "The platform has no functional currency. Set functionalCurrency with PUT /ledger/settings, `causeway "+
+			"ledger settings set`, or on the page Settings of the books.")
 		f.Reason = "No functional currency"
 		return "", f
 	}

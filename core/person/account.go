@@ -40,8 +40,8 @@ func (a Account) WithSession(s Session, now time.Time) Account {
 var ErrNoSuchSession error = fault.New(fault.NotFound, "You have no such session: it may have ended.")
 
 // ErrNoPassword is the fault of a change of factors that a person does not have.
-var ErrNoPassword = &fault.Error{Code: fault.Conflict, Reason: "No password", Message: "You have no password and no application for codes " +
-	"here: you sign in at a provider, or by a link of this machine."}
+var ErrNoPassword = &fault.Error{Code: fault.Conflict, Reason: "No password", Message: "You have no password and no application for " +
+	"codes here: you sign in at a provider, or by a link of this machine."}
 
 // WithPassword returns the factors with another password. Fault: CONFLICT for a person who has none.
 func (f Factors) WithPassword(hash string, now time.Time) (Factors, error) {

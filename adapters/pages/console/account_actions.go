@@ -39,8 +39,8 @@ func (c *Console) ofAccount(r *request, a action) (action, error) {
 }
 
 func (c *Console) changePassword(r *request) (action, error) {
-	return c.ofAccount(r, action{Title: "Change the password", Does: "You sign in with the new password from now on. Your other sessions end, " +
-		"also those of the command line.",
+	return c.ofAccount(r, action{Title: "Change the password", Does: "You sign in with the new password from now on. Your other sessions " +
+		"end, also those of the command line.",
 		Fields: []field{{Name: "current", Label: "Password until now", Kind: "password", Autocomplete: "current-password"},
 			{Name: "password", Label: "New password", Kind: "password", Autocomplete: "new-password",
 				Hint: "At least 12 characters. Several words are easy to remember."}},
@@ -71,7 +71,8 @@ func (c *Console) renewRecoveryCodes(r *request) (action, error) {
 			codes, err := c.People.RenewRecoveryCodes(r.Context(), r.in)
 			return view{page: c.page(r, "Your new recovery codes", "account"), Intro: "Keep these codes where nobody else finds them. Each " +
 				"replaces a code of your application once. They are not shown again.",
-				Sections: []section{{Pre: strings.Join(groupedCodes(codes), "\n")}}, Actions: []fact{actionLink("I have kept them", accountPath)}}, err
+				Sections: []section{{Pre: strings.Join(groupedCodes(codes), "\n")}},
+				Actions:  []fact{actionLink("I have kept them", accountPath)}}, err
 		}})
 }
 

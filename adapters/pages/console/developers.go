@@ -308,8 +308,8 @@ func (p page) endpointFact() fact {
 
 // setWebhookEndpoint sets the endpoint of the webhooks of the platform.
 func (c *Console) setWebhookEndpoint(r *request) (action, error) {
-	return action{Title: "Set the webhook endpoint", Section: "webhooks", Does: "All webhooks are sent to this address from now on, also those " +
-		"that wait. A webhook of the type TEST is sent to a new one.", NeedsCode: true, Back: basePath(r.platform.ID) + "/webhooks",
+	return action{Title: "Set the webhook endpoint", Section: "webhooks", Does: "All webhooks are sent to this address from now on, also " +
+		"those that wait. A webhook of the type TEST is sent to a new one.", NeedsCode: true, Back: basePath(r.platform.ID) + "/webhooks",
 		Fields: []field{{Name: "webhookEndpoint", Label: "Endpoint", Value: r.platform.WebhookEndpoint, Hint: "Such as " +
 			"`https://example.com/webhooks`. Empty: none are sent."}},
 		do: func(r *request) (string, error) {

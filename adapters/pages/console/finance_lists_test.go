@@ -185,7 +185,8 @@ func (f *fakeFinance) SetSettings(ctx context.Context, p ident.Platform, c books
 		pending := newProposal().Proposal
 		done.Proposal = &pending
 	}
-	return done, f.read(ctx, p, "set the books of version %d by %s: %q %v", *c.Base, c.By, c.Note, books.ChangedSettings(books.DefaultSettings(), next))
+	return done, f.read(ctx, p, "set the books of version %d by %s: %q %v", *c.Base, c.By, c.Note,
+		books.ChangedSettings(books.DefaultSettings(), next))
 }
 
 // exportID is an export that is written, doneExportID one that has a file, and packID a pack that has one.

@@ -105,7 +105,8 @@ func TestImportStatement_Refused(t *testing.T) {
 			test.token = web.FormToken(s.secret)
 		}
 		got := s.upload(test.page, test.token, test.fields, test.file)
-		if got.StatusCode != test.status || slices.ContainsFunc(s.calls.log, func(call string) bool { return strings.HasPrefix(call, "import ") }) {
+		isImported := slices.ContainsFunc(s.calls.log, func(call string) bool { return strings.HasPrefix(call, "import ") })
+		if got.StatusCode != test.status || isImported {
 			t.Errorf("%s: %d, calls %q", name, got.StatusCode, s.calls.log)
 		}
 	}

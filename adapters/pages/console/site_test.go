@@ -226,7 +226,8 @@ func (s *site) visit(r route, p ident.Platform, edits ...func(*http.Request)) re
 			"decision": {"approve"}, "name": {"laptop"}, "passkey": {""}, "answer": {"right"},
 			"content": {"Called"}, "target": {"PAYER"}, "account": {numbered(ident.InternalAccount{}, 16).String()},
 			"unrealisedResult": {"KEEP"}, "feeRecognition": {"DELIVERY"}, "yearEndMonth": {"6"}, "version": {"0"},
-			"webhookEndpoint": {"https://example.com/webhooks"}, "span": {"2026-02"}, "year": {"2025"}, "first": {"2026-03"}, "last": {"2026-03"}, "amount": {"1"},
+			"webhookEndpoint": {"https://example.com/webhooks"},
+			"span":            {"2026-02"}, "year": {"2025"}, "first": {"2026-03"}, "last": {"2026-03"}, "amount": {"1"},
 			"from": {"2026-03-13T10:00"}, "to": {"2026-03-14T10:00"}, "application": {applicationID.String()}}, edits...)
 	}
 	return s.get(path)
