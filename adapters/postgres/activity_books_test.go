@@ -63,7 +63,7 @@ func TestActivities_OfTheBooks(t *testing.T) {
 	const byAna = "Ana Silva (ana@example.com)"
 	authorised := "AUTHORISE_POSTING " + byAna + " (Agreed) []"
 	writtenOff := "WRITE_OFF_RECEIVABLE Ana Silva (com@example.com) (Gone) []"
-	changed := "SET_LEDGER_SETTINGS " + byAna + " (Two persons; approved by Com Lima) [fourEyes: [] → [\"CLOSE\", \"ADJUST\"]]"
+	changed := "CHANGE_SETTINGS_OF_BOOKS " + byAna + " (Two persons; approved by Com Lima) [fourEyes: [] → [\"CLOSE\", \"ADJUST\"]]"
 	all := page(ports.ActivityFilter{})
 	if len(all) != 6 || !slices.Equal(all[1:5], []string{writtenOff, authorised, authorised, changed}) {
 		t.Fatalf("%q; want %s, twice %s, and %s", all, writtenOff, authorised, changed)

@@ -69,7 +69,7 @@ var activityTables = []activityTable{
 	madeTable("safeguarding_reports", "made_at", "day || ' ' || version", activityTable{action: "'RUN_SAFEGUARDING'",
 		subject: "day::text", approver: nobody}),
 	madeTable("gl_journals", "made_at", "number", activityTable{action: "'MAKE_JOURNAL'", subject: "number", approver: nobody}),
-	versionsTable("ledger_settings", "", "'settings'", "SET_LEDGER_SETTINGS"),
+	versionsTable("ledger_settings", "", "'version ' || version", "CHANGE_SETTINGS_OF_BOOKS"),
 	versionsTable("ledger_added_accounts", "path", "path", "SET_LEDGER_ACCOUNT"),
 	versionsTable("safeguarding_purposes", "account", "account", "SET_PURPOSE_OF_ACCOUNT"),
 	versionsTable("ledger_recurring_adjustments", "name", "name", "SET_RECURRING_ADJUSTMENT"),

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"causeway/app/treasury"
-	"causeway/core/books"
 	"causeway/core/exchange"
 	"causeway/core/ident"
 	"causeway/core/money"
