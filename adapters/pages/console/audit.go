@@ -67,6 +67,7 @@ func subjectIn(text string) (uuid.UUID, string) {
 var objectPages = map[string]string{
 	ident.Customer{}.Prefix(): "/customers/", ident.Transaction{}.Prefix(): "/payments/", ident.Posting{}.Prefix(): "/postings/",
 	ident.Receivable{}.Prefix(): "/receivables/", ident.Break{}.Prefix(): "/breaks/",
+	ident.Receipt{}.Prefix(): "/unmatched/", ident.Reconciliation{}.Prefix(): "/reconciliations/",
 }
 
 // objectCell shows what was changed, with a link to its page, if it has one and the person may see it.

@@ -53,12 +53,17 @@ func (c *Console) showProposals(r *request) error {
 type proposalPage struct {
 	page
 	proposal.Stated
+	// Sections are the request and what it comes to, and Request and Figures both as they are stored.
+	Sections         []section
 	Request, Figures string
 	Names            map[string]string // of authors
 	// Problem says why the last decision was not made.
 	Problem string
 	Note    string
 }
+
+// NameOf says what a change does.
+func (proposalsPage) NameOf(p proposal.Stated) string { return changeName(p.Proposal) }
 
 // IsOwn reports whether the person who looks has made the proposal, or the token that did.
 func (p proposalPage) IsOwn() bool { return p.IsBy(p.Person) }
@@ -74,8 +79,10 @@ func (c *Console) proposalWith(r *request, status int, problem string) error {
 	if err != nil {
 		return err
 	}
-	data := proposalPage{page: c.page(r, "Approval", "proposals"), Stated: found, Request: indented(found.Request),
+	data := proposalPage{page: c.page(r, changeName(found.Proposal), "proposals"), Stated: found, Request: indented(found.Request),
 		Figures: indented(found.Figures), Problem: problem, Note: r.PostFormValue("note")}
+	data.Sections = append(documentSections("The change", data.Base, found.Request),
+		documentSections("What it comes to", data.Base, found.Figures)...)
 	if data.MayApprove() && found.Status == proposal.Pending {
 		if err := c.askToConfirm(r, &data.page); err != nil {
 			return err
