@@ -24,6 +24,9 @@ type CloseStep struct {
 	Approval platform.Approval
 	// Blocker says why the step cannot be taken yet or, if it was taken, why it does not count any more; nil if nothing is wrong.
 	Blocker error
+	// FirstStep and FirstMonth are what comes before the step, if that is in its way.
+	FirstStep  CloseStepName
+	FirstMonth period.Month
 }
 
 // IsDone reports whether the step was taken and counts.
@@ -81,6 +84,11 @@ func (s *Periods) CloseSteps(ctx context.Context, p ident.Platform, m period.Mon
 		if needed {
 			steps = append(steps, year)
 		}
+		for i, s := range steps {
+			if month.State == period.Open && s.Blocker != nil && s.Name != StepSoftClose && s.Name != StepRecurring {
+				steps[i].FirstStep = StepSoftClose
+			}
+		}
 		steps = append(steps, closeStep(overview.Calendar, month, steps, now))
 		return nil
 	})
@@ -91,6 +99,9 @@ func softCloseStep(c period.Calendar, m Month, now time.Time) CloseStep {
 	step := CloseStep{Name: StepSoftClose}
 	if m.State == period.Open {
 		_, step.Blocker = c.Apply(period.SoftClose, m.Month, now)
+		if isOutOfOrder(step.Blocker) {
+			step.FirstMonth = c.FirstOpen
+		}
 		return step
 	}
 	for _, change := range m.Changes {
@@ -99,6 +110,12 @@ func softCloseStep(c period.Calendar, m Month, now time.Time) CloseStep {
 		}
 	}
 	return step
+}
+
+// isOutOfOrder reports whether another month comes first.
+func isOutOfOrder(err error) bool {
+	f, ok := fault.As(err)
+	return ok && f.Reason == "Out of order"
 }
 
 // runStep returns the step of a run that posts at the end of the month.
@@ -139,6 +156,7 @@ func yearStep(ctx context.Context, tx Tx, p ident.Platform, settings books.Setti
 	case m.State == period.Closed:
 	case c.Started() && c.FirstUnclosed != m.Month || !c.Started():
 		step.Blocker = fault.New(fault.Conflict, "The months of the year %s before %s are not closed. Close them first.", year, m.Month)
+		step.FirstMonth = c.FirstUnclosed
 	default:
 		step.Blocker = checkYearEnd(ctx, tx, p, MonthChange{Month: m.Month})
 		if _, isFault := fault.As(step.Blocker); !isFault && step.Blocker != nil {
@@ -161,11 +179,16 @@ func closeStep(c period.Calendar, m Month, before []CloseStep, now time.Time) Cl
 		return step
 	}
 	if _, step.Blocker = c.Apply(period.Close, m.Month, now); step.Blocker != nil {
+		if isOutOfOrder(step.Blocker) {
+			step.FirstMonth = c.FirstUnclosed
+		} else if m.State == period.Open {
+			step.FirstStep = StepSoftClose
+		}
 		return step
 	}
 	for _, b := range before {
 		if b.Blocker != nil {
-			step.Blocker = b.Blocker
+			step.Blocker, step.FirstStep = b.Blocker, b.Name
 			return step
 		}
 	}

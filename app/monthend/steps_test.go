@@ -24,6 +24,9 @@ func (e *env) steps(m period.Month) string {
 	texts := make([]string, len(steps))
 	for i, s := range steps {
 		texts[i] = string(s.Name) + " "
+		if s.FirstStep != "" || !s.FirstMonth.IsZero() {
+			texts[i] += "after " + strings.TrimSpace(string(s.FirstStep)+" "+s.FirstMonth.String()) + ": "
+		}
 		if f, blocked := fault.As(s.Blocker); blocked {
 			texts[i] += f.Reason
 		} else if s.IsDone() {
@@ -51,8 +54,8 @@ func TestCloseSteps_FollowTheMonth(t *testing.T) {
 	// closed month has no step left.
 	e := newEnv(t, "feeRecognition=DELIVERY")
 	fillMarchOpen(e)
-	e.wantSteps("a month that is not over", "SOFT_CLOSE Month is not over, EXCHANGE_RESULT Month-end run missing, "+
-		"FEE_DEFERRAL Month-end run missing, CLOSE Wrong state")
+	e.wantSteps("a month that is not over", "SOFT_CLOSE Month is not over, EXCHANGE_RESULT after SOFT_CLOSE: Month-end run missing, "+
+		"FEE_DEFERRAL after SOFT_CLOSE: Month-end run missing, CLOSE after SOFT_CLOSE: Wrong state")
 	e.softClose(march)
 	e.revalue(march)
 	if _, err := e.deferFees(march); err != nil {
@@ -62,7 +65,7 @@ func TestCloseSteps_FollowTheMonth(t *testing.T) {
 
 	late := e.convertAuthorised(20)
 	e.wantSteps("a posting after the runs", "SOFT_CLOSE +, EXCHANGE_RESULT Month-end run out of date, "+
-		"FEE_DEFERRAL Month-end run out of date, CLOSE Month-end run out of date")
+		"FEE_DEFERRAL Month-end run out of date, CLOSE after EXCHANGE_RESULT: Month-end run out of date")
 	if _, err := e.change(accounting.MonthChange{Action: period.Close, Month: march}); err == nil {
 		t.Errorf("closed although %s came after the runs", late.ID)
 	}
@@ -83,14 +86,27 @@ func TestCloseSteps_LastMonthOfAYear(t *testing.T) {
 	e := newEnv(t, "yearEndMonth=3")
 	fillMarchOpen(e)
 	e.moveTo(march.End().Add(time.Hour))
-	e.wantSteps("no month closed", "SOFT_CLOSE -, EXCHANGE_RESULT Month-end run missing, YEAR_END , CLOSE Wrong state")
+	e.wantSteps("no month closed", "SOFT_CLOSE -, EXCHANGE_RESULT after SOFT_CLOSE: Month-end run missing, YEAR_END after SOFT_CLOSE: , "+
+		"CLOSE after SOFT_CLOSE: Wrong state")
 	e.softCloseNow(march)
 	e.revalue(march)
-	e.wantSteps("soft-closed", "SOFT_CLOSE +, EXCHANGE_RESULT +, YEAR_END Year is not closed, CLOSE Year is not closed")
+	e.wantSteps("soft-closed", "SOFT_CLOSE +, EXCHANGE_RESULT +, YEAR_END Year is not closed, CLOSE after YEAR_END: Year is not closed")
+	e.moveTo(april.Next().End().Add(time.Hour))
+	for m, want := range map[period.Month]string{april: "SOFT_CLOSE -, EXCHANGE_RESULT after SOFT_CLOSE: Month-end run missing, " +
+		"CLOSE after SOFT_CLOSE: Wrong state", april.Next(): "SOFT_CLOSE after 2026-04: Out of order, EXCHANGE_RESULT after SOFT_CLOSE: " +
+		"Month-end run missing, CLOSE after SOFT_CLOSE: Wrong state"} {
+		if got := e.steps(m); got != want {
+			t.Errorf("%s:\n%s\nwant\n%s", m, got, want)
+		}
+	}
+	e.softCloseNow(april)
+	if got := e.steps(april); !strings.Contains(got, "CLOSE after 2026-03: Out of order") {
+		t.Errorf("before March is closed: %s", got)
+	}
 
 	plain := newEnv(t)
 	plain.set("functionalCurrency=")
-	plain.wantSteps("without a functional currency", "SOFT_CLOSE Month is not over, CLOSE Wrong state")
+	plain.wantSteps("without a functional currency", "SOFT_CLOSE Month is not over, CLOSE after SOFT_CLOSE: Wrong state")
 	if _, err := plain.periods.CloseSteps(t.Context(), plain.Platform.ID, april); err == nil {
 		t.Error("steps of a month that has not begun")
 	}

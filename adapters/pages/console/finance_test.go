@@ -157,3 +157,36 @@ func TestBreaks_OpenByDefault(t *testing.T) {
 		}
 	}
 }
+
+func TestMonths_BlockersSayWhatToDo(t *testing.T) {
+	t.Parallel()
+	// What is in the way is said in words of the page, without codes and commands of the API, and leads to what is done about it: what
+	// comes first in the order of the steps.
+	s := asFinance(t)
+	path := base + "/months/" + testMonth.String()
+	steps := s.books.steps
+	missing := fault.New(fault.Conflict, "Post it (causeway ledger revalue 2026-02), or confirm with withoutRevaluation.")
+	missing.Reason = "Month-end run missing"
+	steps[2].Blocker, steps[3].Blocker, steps[3].FirstStep = missing, missing, steps[2].Name
+	steps[5].Blocker, steps[5].FirstMonth = missing, testMonth.Previous()
+	steps[4].Blocker = &fault.Error{Code: fault.Conflict, Reason: "Month is not over", Message: "2026-02 is not over"}
+	got := s.get(path)
+	for _, want := range []string{`<a href="` + path + `/revalue">It is not posted. Post it, or close the month without it.</a>`,
+		`<a href="` + path + `/revalue">Post the exchange result first.</a>`,
+		`<a href="` + base + `/months/2026-01">The month 2026-01 comes first.</a>`,
+		"<td>The month is not over. It can be soft-closed from 2026-03-01 on.</td>"} {
+		if !strings.Contains(got.body, want) {
+			t.Errorf("no %s in %s", want, got.body)
+		}
+	}
+	for _, not := range []string{"CONFLICT", "withoutRevaluation", "causeway ledger revalue"} {
+		if strings.Contains(got.body, not) {
+			t.Errorf("%s is in %s", not, got.body)
+		}
+	}
+	viewer := newSite(t).fill().as(person.Grant{Role: person.Viewer})
+	viewer.books.steps[2].Blocker = missing
+	if got := viewer.get(path); !strings.Contains(got.body, "<td>It is not posted.") {
+		t.Errorf("a viewer: %s", got.body)
+	}
+}

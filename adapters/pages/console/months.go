@@ -8,6 +8,7 @@ import (
 	"causeway/app/accounting"
 	"causeway/app/monthend"
 	"causeway/app/yearend"
+	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/period"
 	"causeway/core/person"
@@ -234,25 +235,61 @@ func (c *Console) showMonth(r *request) error {
 
 // stepRow is a step, which leads to what takes it if the person may and the month is in the state for it.
 func (c *Console) stepRow(p page, month accounting.Month, s accounting.CloseStep) []cell {
-	name, state, blocker := plain(stepNames[s.Name]), stepState("OPEN"), ""
+	name, state := plain(stepNames[s.Name]), stepState("OPEN")
 	switch {
 	case s.IsDone():
 		state = "DONE"
 	case s.Blocker != nil && !s.At.IsZero():
-		state, blocker = "OUTDATED", s.Blocker.Error()
-	case s.Blocker != nil:
-		blocker = s.Blocker.Error()
+		state = "OUTDATED"
 	}
-	for _, a := range monthActions {
-		if a.step == s.Name && a.state == month.State && state != "DONE" && p.Person.May(person.KeepBooks, p.Platform.ID) {
-			name.Link = p.Base + "/months/" + month.Month.String() + "/" + a.path
-		}
+	if state != "DONE" {
+		name.Link = p.stepLink(month, s.Name)
 	}
 	done := []cell{{}, {}}
 	if !s.At.IsZero() {
 		done = []cell{timed(s.At), acted(by(s.By, s.Approval))}
 	}
-	return []cell{name, stated(state), done[0], done[1], plain(blocker)}
+	return []cell{name, stated(state), done[0], done[1], p.blockerCell(month, s)}
+}
+
+// stepLink leads to what takes a step; it is empty if the person may not, or the month is not in the state for it.
+func (p page) stepLink(month accounting.Month, step accounting.CloseStepName) string {
+	for _, a := range monthActions {
+		if a.step == step && a.state == month.State && p.Person.May(person.KeepBooks, p.Platform.ID) {
+			return p.Base + "/months/" + month.Month.String() + "/" + a.path
+		}
+	}
+	return ""
+}
+
+// blockerTexts say what to do about a step, by the reason of its blocker.
+var blockerTexts = map[string]string{
+	"Month-end run missing":     "It is not posted. Post it, or close the month without it.",
+	"Month-end run out of date": "Postings were added after it. Post it again, or close the month without it.",
+	"Year is not closed":        "The year is not closed. Close it, or close the month without it.",
+	"Year end out of date": "Income or expense was posted after it. Have its closing reversed (causeway ledger reverse-year) and close it " +
+		"again, or close the month without it.",
+	"Account not available": "A recurring adjustment is not posted, because the chart has no such account now. Change it, or end it.",
+}
+
+// blockerCell says what is in the way of a step and leads to what is done about it: first to what comes before it.
+func (p page) blockerCell(month accounting.Month, s accounting.CloseStep) cell {
+	f, isFault := fault.As(s.Blocker)
+	switch {
+	case s.FirstStep != "":
+		return linked(stepNames[s.FirstStep]+" first.", p.stepLink(month, s.FirstStep))
+	case !s.FirstMonth.IsZero():
+		return linked("The month "+s.FirstMonth.String()+" comes first.", p.Base+"/months/"+s.FirstMonth.String())
+	case !isFault:
+		return plain("")
+	case f.Reason == "Month is not over":
+		return plain("The month is not over. It can be soft-closed from " + dayText(month.Month.End()) + " on.")
+	case f.Reason == "Account not available":
+		return linked(blockerTexts[f.Reason], p.Base+"/journals")
+	case blockerTexts[f.Reason] != "":
+		return linked(blockerTexts[f.Reason], p.stepLink(month, s.Name))
+	}
+	return plain(f.Message)
 }
 
 func changesOf(m accounting.Month) *table {
