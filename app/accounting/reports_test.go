@@ -15,6 +15,7 @@ import (
 	"causeway/app/payments"
 	"causeway/core/agent"
 	"causeway/core/fault"
+	"causeway/core/financials"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/period"
@@ -251,6 +252,9 @@ func TestTrialBalance(t *testing.T) {
 			if got := [4]string{l.Opening.String(), l.Debits.String(), l.Credits.String(), l.Closing.String()}; got != c.want {
 				t.Errorf("%s, grouped %t: %v, want %v", name, grouped, got, c.want)
 			}
+			if !grouped {
+				env.wantSums(t, name, c.query, b)
+			}
 			if rails := slices.ContainsFunc(b.Lines,
 				func(l accounting.TrialBalanceLine) bool { return l.Path == "rails/<RAIL>" }); rails != grouped {
 				t.Errorf("%s: grouped %t, asked %t", name, rails, grouped)
@@ -264,6 +268,54 @@ func TestTrialBalance(t *testing.T) {
 		if _, err := env.accounting.TrialBalance(t.Context(), env.Admin.Platform, accounting.TrialBalanceQuery{Interval: interval}); !fault.Is(
 			err, fault.InvalidInput) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// wantSums holds that what the figures of a trial balance lead to adds up to them.
+func (e *env) wantSums(t *testing.T, name string, q accounting.TrialBalanceQuery, b accounting.TrialBalance) {
+	t.Helper()
+	for _, l := range b.Lines {
+		for part, want := range map[financials.Part]money.Total{financials.Debits: l.Debits, financials.Credits: l.Credits,
+			financials.AllEntries: l.Class.Balance(l.Debits, l.Credits)} {
+			f := ports.AccountEntryFilter{Account: ledger.Account{Platform: e.Admin.Platform, Path: l.Path, Currency: l.Currency}, By: q.By,
+				Interval: q.Interval, Part: part, Limit: 9}
+			sum, err := e.accounting.EntriesSum(t.Context(), f)
+			if err != nil || !sum.Equal(want) {
+				t.Errorf("%s: %s of %s come to %s, %v; want %s", name, part, l.Path, sum, err, want)
+			}
+			page, err := e.accounting.Entries(t.Context(), f)
+			if err != nil || part != financials.AllEntries && slices.ContainsFunc(page.Entries, func(e ports.AccountEntry) bool {
+				return (e.Debit == l.Path) != (part == financials.Debits)
+			}) {
+				t.Errorf("%s: %s of %s: %+v, %v", name, part, l.Path, page.Entries, err)
+			}
+		}
+	}
+}
+
+func TestTrialBalance_OfAGroup(t *testing.T) {
+	t.Parallel()
+	// The accounts are those whose paths begin with a text, or exactly those of a line of the chart, in all currencies or one.
+	env := newEnv(t)
+	env.postFee(t, apptest.Noon, 5)
+	env.Post(ledger.JITReceived(env.header(apptest.Noon), "rails/ACH", dollars(7)))
+	for want, q := range map[string]accounting.TrialBalanceQuery{
+		"rails/ACH rails/RTP":         {Group: "rails/<RAIL>"},
+		"rails/ACH":                   {Group: "rails/ACH"},
+		"funding/jit":                 {Group: "funding/"},
+		"":                            {Group: "chains/<network>"},
+		"fx/position":                 {Group: "fx/position", Currency: "BTC"},
+		"fx/position transit/payouts": {Currency: "BTC"},
+		"rails/<RAIL>":                {Group: "rails/<RAIL>", Grouped: true},
+	} {
+		b, err := env.accounting.TrialBalance(t.Context(), env.Admin.Platform, q)
+		paths := make([]string, len(b.Lines))
+		for i, l := range b.Lines {
+			paths[i] = l.Path
+		}
+		if got := strings.Join(paths, " "); err != nil || got != want {
+			t.Errorf("%+v: %q, %v; want %q", q, got, err, want)
 		}
 	}
 }

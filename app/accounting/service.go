@@ -9,6 +9,7 @@ package accounting
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -120,7 +121,8 @@ func (s *Service) Entries(ctx context.Context, filter ports.AccountEntryFilter) 
 }
 
 // EntriesSum returns the sum of all entries that Entries lists, above zero for what increased the balance of the account; of those with
-// cash, for what increased cash. An account that was never posted to has zero. Faults: as Entries.
+// cash, for what increased cash; and always of debits alone, and of credits. An account that was never posted to has zero. Faults: as
+// Entries.
 func (s *Service) EntriesSum(ctx context.Context, f ports.AccountEntryFilter) (money.Total, error) {
 	line, err := ledger.FindChartLine(f.Account.Path)
 	if err != nil {
@@ -133,7 +135,42 @@ func (s *Service) EntriesSum(ctx context.Context, f ports.AccountEntryFilter) (m
 	return sum, report.TooSlow(err, "Choose a shorter period with from and to.")
 }
 
+// errFound ends the reading of turnovers.
+var errFound = errors.New("found")
+
+// turnover returns the debits, or the credits, of an account. Those of a busy one are too many to be added up one by one, so they are read
+// as those of a trial balance.
+func (s *Service) turnover(ctx context.Context, class ledger.Class, f ports.AccountEntryFilter) (sum money.Total, err error) {
+	cuts := []ports.Cutoff{{By: f.By, Moment: f.Interval.Last()}}
+	if !f.Interval.From.IsZero() {
+		cuts = append(cuts, ports.Cutoff{By: f.By, Moment: f.Interval.BeforeFrom()})
+	}
+	err = s.Ledger.Turnovers(ctx, f.Account.Platform, class, cuts, func(a ports.AccountTurnovers) error {
+		if a.Account != f.Account {
+			return nil
+		}
+		for i, t := range a.Turnovers {
+			amount := t.Debits
+			if f.Part == financials.Credits {
+				amount = t.Credits
+			}
+			if i > 0 { // until the interval begins
+				amount = amount.Neg()
+			}
+			sum = sum.Add(amount)
+		}
+		return errFound
+	})
+	if errors.Is(err, errFound) {
+		err = nil
+	}
+	return sum, err
+}
+
 func (s *Service) entriesSum(ctx context.Context, class ledger.Class, f ports.AccountEntryFilter) (sum money.Total, err error) {
+	if f.Part == financials.Debits || f.Part == financials.Credits {
+		return s.turnover(ctx, class, f)
+	}
 	if f.Part.IsCash() {
 		sum, err = s.Ledger.AccountEntriesSum(ctx, f)
 		return sum.Neg(), err // cash is on the other side

@@ -24,7 +24,8 @@ type TrialBalanceQuery struct {
 	period.Interval
 	// Grouped returns one line for each line of the chart of accounts, not for each account.
 	Grouped bool
-	// Group selects the accounts whose paths begin with it, and Currency those in one; empty for all.
+	// Group selects the accounts whose paths begin with it, or those of a line of the chart of accounts if it is the path of a group, and
+	// Currency those in one currency; empty for all.
 	Group    string
 	Currency money.Currency
 	// OrGrouped groups them if there are too many accounts for a line each.
@@ -111,13 +112,22 @@ func (s *Service) TrialBalance(ctx context.Context, p ident.Platform, q TrialBal
 	return balance, err
 }
 
+// inGroup reports whether a path is in a group of TrialBalanceQuery.
+func inGroup(path, group string) bool {
+	if strings.HasSuffix(group, ">") {
+		line, err := ledger.FindChartLine(path)
+		return err == nil && line.Path == group
+	}
+	return strings.HasPrefix(path, group)
+}
+
 // addAccount adds an account. Accounts come ordered by currency and path.
 func (b *TrialBalance) addAccount(a ports.AccountTurnovers) {
 	closing := a.Turnovers[0]
 	if closing.Debits.Sign() == 0 && closing.Credits.Sign() == 0 {
 		return // without postings at the end of the interval
 	}
-	if !strings.HasPrefix(a.Account.Path, b.Group) || b.Currency != "" && b.Currency != a.Account.Currency {
+	if !inGroup(a.Account.Path, b.Group) || b.Currency != "" && b.Currency != a.Account.Currency {
 		return
 	}
 	var opening ports.Turnover

@@ -82,7 +82,7 @@ func TestReport_FiguresAreTheSumsOfTheirEntries(t *testing.T) {
 			}
 		}
 	}
-	if figures < 200 || len(parts) != len(financials.Parts()) {
+	if figures < 200 || len(parts) != len(financials.Parts())-2 { // all but those of trial balances
 		t.Errorf("only %d figures of the parts %v were compared", figures, parts)
 	}
 	audittest.Check(t, e.Env, "transactions")

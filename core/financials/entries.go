@@ -18,10 +18,15 @@ const (
 	// CashReceived and CashPaid have the entries between the account and cash, by whether they increased cash.
 	CashReceived Part = "cash-received"
 	CashPaid     Part = "cash-paid"
+	// Debits and Credits have the entries that debit the account, or credit it: those of a trial balance.
+	Debits  Part = "debits"
+	Credits Part = "credits"
 )
 
 // Parts returns every part.
-func Parts() []Part { return []Part{AllEntries, Earned, YearEnd, CashReceived, CashPaid} }
+func Parts() []Part {
+	return []Part{AllEntries, Earned, YearEnd, CashReceived, CashPaid, Debits, Credits}
+}
 
 // IsCash reports whether the entries are those with cash.
 func (p Part) IsCash() bool { return p == CashReceived || p == CashPaid }

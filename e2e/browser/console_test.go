@@ -298,7 +298,7 @@ func TestConsole_FinanceFollowsFigure(t *testing.T) {
 	// A figure of a statement has the entries of its months, or the accounts of its group, and the FX position the results of months.
 	until := "&by=effective&from=&to=" + time.Now().UTC().Format("2006-01")
 	for path, want := range map[string]string{"/entries?path=income/fees&currency=USD&part=earned" + until: "Sum of these entries",
-		"/trial-balance?detail=account&group=customers/&currency=USD" + until: "Only the accounts below",
+		"/trial-balance?detail=account&group=customers/&currency=USD" + until: "Only the accounts of",
 		"/fx-position": "No exchange result is posted yet."} {
 		c.visit(base + path)
 		c.want(want)

@@ -99,7 +99,7 @@ func (c *Console) balancesOf(r *request) (balances, error) {
 			}
 		}
 		if row[4].Text != "" {
-			row[4].Link = figureLink(base, "platform/", "", financials.Entries{}, "")
+			row[4].Link = figureLink(base, "platform/<InternalAccount>", money.Currency(row[0].Text), financials.Entries{}, "")
 		}
 	}
 	return b, nil

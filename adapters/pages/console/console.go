@@ -215,11 +215,11 @@ func (c *Console) platformRoutes() []platformRoute {
 			{http.MethodPost, "/filters", person.View, c.saveFilter},
 			{http.MethodGet, "/payments/{transaction}", person.View, c.showPayment},
 			{http.MethodPost, "/payments/{transaction}", person.ViewPersonalData, c.revealPayment},
-			{http.MethodGet, "/customers", person.View, c.showCustomers},
+			{http.MethodGet, "/customers", person.View, c.list(c.showCustomers)},
 			{http.MethodGet, "/customers/{customer}", person.View, c.showCustomer},
 			{http.MethodPost, "/customers/{customer}", person.ViewPersonalData, c.revealCustomer},
-			{http.MethodGet, "/trial-balance", person.View, c.showTrialBalance},
-			{http.MethodGet, "/entries", person.View, c.showEntries},
+			{http.MethodGet, "/trial-balance", person.View, c.list(c.showTrialBalance)},
+			{http.MethodGet, "/entries", person.View, c.list(c.showEntries)},
 			{http.MethodGet, "/postings/{posting}", person.View, c.showPosting},
 			{http.MethodGet, "/proposals", person.View, c.showProposals},
 			{http.MethodGet, "/proposals/{proposal}", person.View, c.showProposal},
@@ -242,6 +242,9 @@ type request struct {
 	platform platform.Platform
 	// file is that of the form; nil for most.
 	file *uploadedFile
+	// isList: the page is a list that is a file too. lines takes those of the file, if it is written.
+	isList bool
+	lines  *listFile
 }
 
 // handler returns the handler that serves a page, and shows its error.

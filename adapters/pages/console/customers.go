@@ -1,8 +1,8 @@
 package console
 
 import (
+	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"causeway/core/customer"
@@ -11,28 +11,35 @@ import (
 	"causeway/ports"
 )
 
-// customersPage lists customers.
-type customersPage struct {
-	page
-	Own   string // the filter of the platform's own id
-	Found ports.Page[customer.Customer]
-	Older string // the address of the next page
-}
-
+// showCustomers lists customers, newest first.
 func (c *Console) showCustomers(r *request) error {
-	query := r.URL.Query()
-	data := customersPage{page: c.page(r, "Customers", "customers"), Own: strings.TrimSpace(query.Get("own"))}
-	var err error
-	data.Found, err = c.Customers.List(r.Context(), r.platform.ID, ports.CustomerFilter{Paging: ports.Paging{Limit: pageSize,
-		After: after(query)},
-		PlatformCustomerID: data.Own, IncludeDeleted: true})
+	own := strings.TrimSpace(r.URL.Query().Get("own"))
+	found, err := c.Customers.List(r.Context(), r.platform.ID, ports.CustomerFilter{Paging: ports.Paging{Limit: r.pageSize(),
+		After: after(r.URL.Query())}, PlatformCustomerID: own, IncludeDeleted: true})
 	if err != nil {
 		return err
 	}
-	if n := len(data.Found.Items); data.Found.More {
-		data.Older = data.Base + "/customers?" + url.Values{"own": {data.Own}, "after": {data.Found.Items[n-1].ID.UUID().String()}}.Encode()
+	v := view{page: c.page(r, "Customers", "customers")}
+	v.Filter = &filter{v.Base + "/customers", []field{{Name: "own", Label: "Your id", Value: own}}}
+	rows := &table{File: "customers", Label: "Customers", Columns: columns("Created", "Customer", "Your id", "Type", "Region", "Verification",
+		"Deleted"), Empty: "There are no customers yet. They are created with `POST /customers`."}
+	if own != "" {
+		rows.Empty = "No customer has this id."
 	}
-	return c.render(r, http.StatusOK, "customers.html", data)
+	for _, item := range found.Items {
+		rows.Rows = append(rows.Rows, []cell{timed(item.CreatedAt), customerCell(v.Base, item.ID), plain(item.PlatformCustomerID),
+			plain(lower(item.Type)), plain(item.Region), stated(item.ShownStatus()), timed(item.DeletedAt)})
+	}
+	if len(found.Items) > 0 {
+		count := counted(int(found.Total), "customer")
+		if found.TotalIsMinimum {
+			count = fmt.Sprintf("%d or more customers", found.Total)
+		}
+		v.Intro = count + ", newest first, with those that were deleted."
+	}
+	v.Sections = []section{{Table: rows}}
+	v.Older = older(r, found.More, found.Items, func(item customer.Customer) string { return pathOfID(item.ID) })
+	return c.show(r, v)
 }
 
 // customerPage shows one customer.

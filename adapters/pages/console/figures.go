@@ -19,10 +19,8 @@ func figureLink(base, path string, c money.Currency, of financials.Entries, by s
 		query = monthsQuery(of.Period)
 		query.Set("by", by)
 		query.Set("detail", "account")
-		if strings.HasSuffix(path, "/") {
-			query.Set("group", path)
-			query.Set("currency", string(c))
-		}
+		query.Set("group", path)
+		query.Set("currency", string(c))
 		return base + "/trial-balance?" + query.Encode()
 	}
 	if !of.IsZero() {

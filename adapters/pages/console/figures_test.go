@@ -23,7 +23,8 @@ func TestFigureLink(t *testing.T) {
 		"/p/entries?path=income%2Ffees&currency=USD&by=effective&from=2026-01&part=earned&to=2026-03": figureLink("/p", "income/fees", "USD",
 			quarter, "effective"),
 		"/p/entries?path=rails%2FACH&currency=USD&by=effective&from=&to=2026-02": figureLink("/p", "rails/ACH", "USD", until, "effective"),
-		"/p/trial-balance?by=&detail=account&month=2026-02":                      figureLink("/p", "rails/<RAIL>", "USD", february, ""),
+		"/p/trial-balance?by=&currency=USD&detail=account&group=rails%2F%3CRAIL%3E&month=2026-02": figureLink("/p", "rails/<RAIL>", "USD",
+			february, ""),
 		"/p/trial-balance?by=&currency=USD&detail=account&group=customers%2F&month=": figureLink("/p", "customers/", "USD",
 			financials.Entries{}, ""),
 	} {
@@ -84,7 +85,7 @@ func TestEntries_OfAMonth(t *testing.T) {
 		}
 	}
 	s.accounting.entries, s.accounting.unknown = ports.AccountEntryPage{}, fault.New(fault.NotFound, "No account has this path.")
-	if got := s.get(base + "/entries?path=rails/ACH&currency=USD"); got.StatusCode != 200 || !strings.Contains(got.body, "has no entries") {
+	if got := s.get(base + "/entries?path=rails/ACH&currency=USD"); got.StatusCode != 200 || !strings.Contains(got.body, "has no such entries") {
 		t.Errorf("nothing posted: %d", got.StatusCode)
 	}
 	if got := s.get(base + "/entries?path=rails/ach&currency=USD"); got.StatusCode != 404 {

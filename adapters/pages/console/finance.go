@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"causeway/app/journals"
 	"causeway/app/receivables"
@@ -42,11 +43,11 @@ func (c *Console) financeRoutes() []platformRoute {
 		{"GET", "/journals", person.View, c.showJournals},
 		{"GET", "/journals/{journal}", person.View, c.showJournal},
 		{"GET", "/journals/{journal}/file.csv", person.View, c.downloadJournal},
-		{"GET", "/receivables", person.View, c.showReceivables},
+		{"GET", "/receivables", person.View, c.list(c.showReceivables)},
 		{"GET", "/receivables/{receivable}", person.View, c.showReceivable},
-		{"GET", "/safeguarding", person.View, c.showSafeguarding},
-		{"GET", "/safeguarding/{day}", person.View, c.showSafeguardingDay},
-		{"GET", "/fx-position", person.View, c.showFXPosition},
+		{"GET", "/safeguarding", person.View, c.list(c.showSafeguarding)},
+		{"GET", "/safeguarding/{day}", person.View, c.list(c.showSafeguardingDay)},
+		{"GET", "/fx-position", person.View, c.list(c.showFXPosition)},
 	}
 	routes = append(routes, c.actionRoutes("/make-journals", person.KeepBooks, c.makeJournals)...)
 	routes = append(routes, c.actionRoutes("/receivables/{receivable}/write-off", person.KeepBooks, c.writeOff)...)
@@ -62,8 +63,14 @@ func reportTable(label, empty string, header []string, rows [][]string) *table {
 	for _, row := range rows {
 		cells := make([]cell, len(row))
 		for i, text := range row {
-			if cells[i].Text = text; t.Columns[i].IsAmount {
-				cells[i].Class = "amount"
+			at, err := time.Parse(time.RFC3339, text)
+			switch {
+			case t.Columns[i].IsAmount:
+				cells[i] = amountCell(text)
+			case err == nil && (header[i] == "at" || strings.HasSuffix(header[i], "_at")):
+				cells[i] = timed(at)
+			default:
+				cells[i] = plain(text)
 			}
 		}
 		t.Rows = append(t.Rows, cells)
@@ -219,7 +226,7 @@ func (c *Console) showReceivables(r *request) error {
 		v.Facts = add(v.Facts, "Allowance in "+string(c), allowance.Balance.Neg().Major(c), accountLink(v.Base, ledger.AllowanceReceivables, c))
 	}
 	ages := aging.Table()
-	rows := table{Label: "Receivables", Columns: columns("Returned", "Receivable", "State", ">Amount", ">Collected", ">Written off",
+	rows := table{File: "receivables", Label: "Receivables", Columns: columns("Returned", "Receivable", "State", ">Amount", ">Collected", ">Written off",
 		"Currency",
 		"Customer", "Reason"), Empty: "There are no such receivables: no collection was taken back."}
 	for _, item := range found.Items {

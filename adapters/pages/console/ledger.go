@@ -25,10 +25,11 @@ type trialBalancePage struct {
 	// Month is that of a trial balance of one month. Earlier and Later are the addresses of those beside it, and Accounts that of the
 	// accounts, each empty if there is none.
 	Month, Earlier, Later, Accounts string
-	// Group is empty unless only the accounts are shown whose paths begin with it.
-	Group string
+	// Group and In are empty unless only the accounts of a group, or those in a currency, are shown.
+	Group, In string
 	// IsEffective: by value date, and not by the time of recording. IsDetailed: by account.
 	IsEffective, IsDetailed bool
+	Download                string
 }
 
 func (c *Console) showTrialBalance(r *request) error {
@@ -42,14 +43,20 @@ func (c *Console) showTrialBalance(r *request) error {
 		months, i = financials.Period{From: now, To: now}, period.Interval{From: now.Start()}
 	}
 	data := trialBalancePage{page: c.page(r, "Trial balance", "balance"), Months: months, IsEffective: query.Get("by") == "effective",
-		IsDetailed: query.Get("detail") == "account", Group: query.Get("group")}
+		IsDetailed: query.Get("detail") == "account", Group: strings.TrimSpace(query.Get("group")),
+		In: strings.ToUpper(strings.TrimSpace(query.Get("currency"))), Download: fileLink(r)}
 	link := func(months financials.Period, detail string) string {
 		values := monthsQuery(months)
 		values.Set("by", query.Get("by"))
 		values.Set("detail", detail)
+		for name, text := range map[string]string{"group": data.Group, "currency": data.In} {
+			if text != "" {
+				values.Set(name, text)
+			}
+		}
 		return data.Base + "/trial-balance?" + values.Encode()
 	}
-	if months.From == months.To && data.Group == "" {
+	if months.From == months.To {
 		before, after := months.To.Previous(), months.To.Next()
 		data.Month, data.Earlier = months.To.String(), link(financials.Period{From: before, To: before}, query.Get("detail"))
 		if !i.To.IsZero() {
@@ -60,12 +67,17 @@ func (c *Console) showTrialBalance(r *request) error {
 		data.Accounts = link(months, "account")
 	}
 	q := accounting.TrialBalanceQuery{Interval: i, Grouped: !data.IsDetailed, OrGrouped: data.IsDetailed, By: ports.ByRecorded,
-		Group: data.Group, Currency: money.Currency(query.Get("currency"))}
+		Group: data.Group, Currency: money.Currency(data.In)}
 	if data.IsEffective {
 		q.By = ports.ByEffective
 	}
 	if data.TrialBalance, err = c.Accounting.TrialBalance(r.Context(), r.platform.ID, q); err != nil {
 		return err
+	}
+	if r.lines != nil {
+		lines := data.TrialBalance.Table()
+		*r.lines = listFile{name: fileName("trial-balance-" + data.Of()), header: lines.Header, rows: lines.Rows}
+		return nil
 	}
 	return c.render(r, http.StatusOK, "trial_balance.html", data)
 }
@@ -73,39 +85,48 @@ func (c *Console) showTrialBalance(r *request) error {
 // HasTooMany reports whether the accounts are too many for a line each.
 func (p trialBalancePage) HasTooMany() bool { return p.IsDetailed && p.Grouped }
 
-// LinkOf leads to the entries of a line, or to the accounts of one that has several; not if they are too many.
+// LinkOf leads to the entries of a line, or to the accounts of one that has several; not if these are shown, and too many.
 func (p trialBalancePage) LinkOf(l accounting.TrialBalanceLine) string {
-	if p.HasTooMany() && isGroup(l.Path) {
+	return p.link(l, financials.Entries{Period: p.Months})
+}
+
+func (p trialBalancePage) link(l accounting.TrialBalanceLine, of financials.Entries) string {
+	if p.HasTooMany() && l.Path == p.Group {
 		return ""
 	}
 	by := ""
 	if p.IsEffective {
 		by = "effective"
 	}
-	return figureLink(p.Base, l.Path, l.Currency, financials.Entries{Period: p.Months}, by)
+	return figureLink(p.Base, l.Path, l.Currency, of, by)
+}
+
+// Figures are those of a line, each with a link to exactly its entries, or to the accounts of a line that has several.
+func (p trialBalancePage) Figures(l accounting.TrialBalanceLine) []cell {
+	figure := func(n money.Total, of financials.Entries) cell {
+		if isGroup(l.Path) {
+			of = financials.Entries{Period: p.Months}
+		}
+		return cell{Class: "amount", Text: n.Major(l.Currency), Link: p.link(l, of)}
+	}
+	opening := amountCell(l.Opening.Major(l.Currency))
+	if !p.Months.From.IsZero() {
+		opening = figure(l.Opening, financials.Entries{Period: financials.Period{To: p.Months.From.Previous()}})
+	}
+	return []cell{opening, figure(l.Debits, financials.Entries{Period: p.Months, Part: financials.Debits}),
+		figure(l.Credits, financials.Entries{Period: p.Months, Part: financials.Credits}),
+		figure(l.Closing, financials.Entries{Period: financials.Period{To: p.Months.To}})}
 }
 
 // Of names the months that are shown.
 func (p trialBalancePage) Of() string { return monthsText(p.Months) }
 
-// entriesPage lists the entries of an account, newest first.
-type entriesPage struct {
-	page
-	Account ledger.Account
-	Class   ledger.Class
-	// Of names what is shown, and Sum is what it adds up to; empty for all entries, to which All leads.
-	Of, Sum, All string
-	// IsEffective: of the months by value date, and not by the time of recording.
-	IsEffective bool
-	Entries     []ports.AccountEntry
-	Older       string
-}
-
+// showEntries lists the entries of an account, newest first.
 func (c *Console) showEntries(r *request) error {
 	query := r.URL.Query()
-	data := entriesPage{page: c.page(r, "Entries", "balance"),
-		Account: ledger.Account{Platform: r.platform.ID, Path: query.Get("path"), Currency: money.Currency(query.Get("currency"))}}
-	filter := ports.AccountEntryFilter{Account: data.Account, Limit: pageSize, After: parsePosition(query.Get("after"))}
+	account := ledger.Account{Platform: r.platform.ID, Path: query.Get("path"), Currency: money.Currency(query.Get("currency"))}
+	v := view{page: c.page(r, account.Path+" in "+string(account.Currency), "balance")}
+	filter := ports.AccountEntryFilter{Account: account, Limit: r.pageSize(), After: parsePosition(query.Get("after"))}
 	months, interval, err := monthsIn(query, c.Clock.Now())
 	if err != nil {
 		return err
@@ -113,37 +134,56 @@ func (c *Console) showEntries(r *request) error {
 	if filter.Part = financials.Part(query.Get("part")); !slices.Contains(financials.Parts(), filter.Part) {
 		return errNotFound
 	}
+	of := ""
 	if !months.IsZero() || filter.Part != financials.AllEntries {
-		filter.Interval, data.Of = interval, entriesText(months, filter.Part)
-		data.All = accountLink(data.Base, data.Account.Path, data.Account.Currency)
-		if data.IsEffective = query.Get("by") == "effective"; data.IsEffective {
-			filter.By = ports.ByEffective
+		filter.Interval = interval
+		kind := "recording"
+		if query.Get("by") == "effective" {
+			filter.By, kind = ports.ByEffective, "effect"
 		}
-		sum, err := c.Accounting.EntriesSum(r.Context(), filter)
-		if err != nil {
-			return err
-		}
-		data.Sum = sum.Major(data.Account.Currency)
+		of = " Those of " + entriesText(months, filter.Part) + ", by the time of " + kind + "."
+		v.Actions = []fact{actionLink("Show all", accountLink(v.Base, account.Path, account.Currency))}
 	}
 	found, err := c.Accounting.Entries(r.Context(), filter)
-	if line, inChart := ledger.FindChartLine(data.Account.Path); fault.Is(err, fault.NotFound) && inChart == nil {
+	if line, inChart := ledger.FindChartLine(account.Path); fault.Is(err, fault.NotFound) && inChart == nil {
 		found.Class, err = line.Class, nil // nothing was posted to it yet
 	}
 	if err != nil {
 		return err
 	}
-	data.Class, data.Entries = found.Class, found.Entries
+	if of != "" && r.lines == nil {
+		sum, err := c.Accounting.EntriesSum(r.Context(), filter)
+		if err != nil {
+			return err
+		}
+		v.Facts = add(nil, "Sum of these entries", sum.Major(account.Currency)+" "+string(account.Currency))
+	}
+	v.Intro = "Account of the class " + lower(found.Class) + ". Newest first, with the balance after each entry." + of
+	rows := &table{File: "entries-" + account.Path + "-" + string(account.Currency), Label: "Entries",
+		Empty:   "The account has no such entries.",
+		Columns: columns("Recorded", "Effective", "Posting", "Debit", "Credit", ">Amount", ">Balance", "Payment")}
+	for _, e := range found.Entries {
+		row := []cell{timed(e.Recorded), timed(e.Effective), linked(lower(e.Kind), v.Base+"/postings/"+e.Posting.String()), plain(e.Debit),
+			plain(e.Credit), minorCell(e.Amount, e.Currency), amountCell(e.Balance.Major(e.Currency)), {}}
+		row[2].Full = e.Posting.String()
+		if !e.Transaction.IsZero() {
+			row[7] = shortID(e.Transaction.String(), v.Base+"/payments/"+pathOfID(e.Transaction))
+		}
+		rows.Rows = append(rows.Rows, row)
+	}
+	v.Sections = []section{{Table: rows}}
 	if n := len(found.Entries); found.More {
 		last := found.Entries[n-1].Position
-		data.Older = pageAfter(r, strconv.FormatInt(last.Seq, 10)+"."+strconv.Itoa(last.N))
+		v.Older = pageAfter(r, strconv.FormatInt(last.Seq, 10)+"."+strconv.Itoa(last.N))
 	}
-	return c.render(r, http.StatusOK, "entries.html", data)
+	return c.show(r, v)
 }
 
 // entriesText names the entries of some months.
 func entriesText(months financials.Period, part financials.Part) string {
 	text := map[financials.Part]string{financials.Earned: ", without the closing of years", financials.YearEnd: ", of the closing of years",
-		financials.CashReceived: ", for which cash was received", financials.CashPaid: ", for which cash was paid"}[part]
+		financials.CashReceived: ", for which cash was received", financials.CashPaid: ", for which cash was paid",
+		financials.Debits: ", that debit the account", financials.Credits: ", that credit the account"}[part]
 	if months.IsZero() {
 		return "all time" + text
 	}
@@ -201,7 +241,7 @@ func (c *Console) showPosting(r *request) error {
 		c.site.AllowScript(r.w.Header())
 	}
 	if data.Authorisation != nil {
-		if data.Names, err = c.actorNames(r, data.Authorisation.By); err != nil {
+		if data.Names, err = c.actorNames(r, data.Authorisation.By, data.Authorisation.Approval.By); err != nil {
 			return err
 		}
 	}

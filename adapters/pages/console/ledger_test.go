@@ -9,6 +9,7 @@ import (
 	"causeway/app/accounting"
 	"causeway/core/period"
 	"causeway/core/person"
+	"causeway/core/platform"
 	"causeway/ledger"
 	"causeway/ports"
 )
@@ -43,14 +44,18 @@ func TestTrialBalance_Months(t *testing.T) {
 			t.Errorf("no link to %s in %s", want, got.body)
 		}
 	}
-	// The lines of too many accounts are those of the chart, of which the ones of an account lead to its entries and the others nowhere.
+	// The lines of too many accounts are those of the chart, which lead to their accounts, unless these are the ones that are too many.
 	s.accounting.balance.Grouped = true
 	s.accounting.balance.Lines = append(s.accounting.balance.Lines, accounting.TrialBalanceLine{Path: "rails/<RAIL>", Currency: "USD"})
 	got = s.get(base + "/trial-balance?month=2026-02&detail=account")
-	for _, want := range []string{"There are too many accounts", "<td>rails/&lt;RAIL&gt;</td>", "/entries?path=income%2Ffees&amp;"} {
+	for _, want := range []string{"There are too many accounts", ">rails/&lt;RAIL&gt;</a></td>", "/entries?path=income%2Ffees&amp;"} {
 		if !strings.Contains(got.body, want) {
 			t.Errorf("no %s in %s", want, got.body)
 		}
+	}
+	got = s.get(base + "/trial-balance?month=2026-02&detail=account&group=rails/%3CRAIL%3E")
+	if !strings.Contains(got.body, "<td>rails/&lt;RAIL&gt;</td>") {
+		t.Errorf("too many of one line: %s", got.body)
 	}
 	for _, bad := range []string{"2026-04", "2026-13", "03/2026", "2026-3", "x"} {
 		if got := s.get(base + "/trial-balance?month=" + bad); got.StatusCode != http.StatusUnprocessableEntity ||
@@ -94,5 +99,21 @@ func TestWebhooks_Paging(t *testing.T) {
 	}
 	if got := s.get(next); strings.Count(got.body, "<tr><td") != 1 || s.webhooks.filter.Status != "FAILED" {
 		t.Errorf("the next page has the filter %+v: %s", s.webhooks.filter, got.body)
+	}
+}
+
+func TestPosting_NamesBothPersons(t *testing.T) {
+	t.Parallel()
+	// A posting of two persons names both and leads to their proposal; that of one names nobody else.
+	s := asFinance(t)
+	a := s.accounting.posting.Authorisation
+	a.By = platform.Author{Actor: "Ana"}
+	if got := s.get(base + "/postings/" + postingID.String()); strings.Contains(got.body, "approved by") {
+		t.Errorf("of one person: %s", got.body)
+	}
+	a.Approval = platform.Approval{Proposal: proposalID, By: platform.Author{Actor: "Bob"}}
+	if got := s.get(base + "/postings/" + postingID.String()); !strings.Contains(got.body, `operator Ana, approved by operator Bob (<a href="`+
+		base+"/proposals/"+proposalID.UUID().String()+`">`) {
+		t.Errorf("of two: %s", got.body)
 	}
 }

@@ -224,7 +224,7 @@ func TestPosting_HasItsProof(t *testing.T) {
 	if len(got.elements("script")) != 1 || !strings.Contains(got.Header.Get("Content-Security-Policy"), "script-src 'self';") {
 		t.Errorf("%q, %s", got.Header.Get("Content-Security-Policy"), got.body)
 	}
-	if other := s.get(base + "/entries?path=income/fees&currency=USD"); strings.Contains(other.Header.Get("Content-Security-Policy"),
+	if other := s.get(base + "/proposals"); strings.Contains(other.Header.Get("Content-Security-Policy"),
 		"script-src") {
 		t.Errorf("another page may run scripts: %q", other.Header.Get("Content-Security-Policy"))
 	}

@@ -31,7 +31,7 @@ func (c *Console) reconciliationRoutes() []platformRoute {
 	return append([]platformRoute{
 		{"GET", "/reconciliations", person.View, c.showReconciliations},
 		{"GET", "/reconciliations/{reconciliation}", person.View, c.showReconciliation},
-		{"GET", "/breaks", person.View, c.showBreaks},
+		{"GET", "/breaks", person.View, c.list(c.showBreaks)},
 		{"GET", "/breaks/{break}", person.View, c.showBreak},
 		{"POST", "/breaks/{break}", person.ViewPersonalData, c.revealBreak},
 	}, slices.Concat(c.actionRoutes("/breaks/{break}/resolve", person.KeepBooks, c.resolveBreak),
@@ -130,7 +130,7 @@ func (c *Console) showBreaks(r *request) error {
 }
 
 func breaksTable(base string, breaks []reconcile.BreakDetails, empty string) *table {
-	t := &table{Label: "Breaks", Columns: columns("Found", "Reason", "Status", "Account", ">Difference", "Currency", "Reference",
+	t := &table{File: "breaks", Label: "Breaks", Columns: columns("Found", "Reason", "Status", "Account", ">Difference", "Currency", "Reference",
 		"Suggestion"), Empty: empty}
 	for _, b := range breaks {
 		status, suggestion := stepState("OPEN"), ""

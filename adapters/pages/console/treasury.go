@@ -33,7 +33,7 @@ func (c *Console) showSafeguarding(r *request) error {
 		return err
 	}
 	before, _ := safeguarding.ParseDay(query.Get("after"))
-	found, err := c.Treasury.Reports(r.Context(), r.platform.ID, ports.SafeguardingFilter{Before: before, Limit: pageSize,
+	found, err := c.Treasury.Reports(r.Context(), r.platform.ID, ports.SafeguardingFilter{Before: before, Limit: r.pageSize(),
 		ShortfallOnly: query.Get("shortfall") != ""})
 	if err != nil {
 		return err
@@ -41,7 +41,7 @@ func (c *Console) showSafeguarding(r *request) error {
 	v := view{page: c.page(r, "Safeguarding", "safeguarding"), Intro: "What is owed to customers, beside what is held for them."}
 	v.Filter = &filter{v.Base + "/safeguarding", []field{{Name: "shortfall", Label: "Only days with a shortfall", Kind: "checkbox",
 		Value: query.Get("shortfall")}}}
-	rows := table{Label: "Reports", Columns: columns("Day", "State", "Made", ">Versions", "Seen by"),
+	rows := table{File: "safeguarding-reports", Label: "Reports", Columns: columns("Day", "State", "Made", ">Versions", "Seen by"),
 		Empty: "No report is kept yet. One is made after each day."}
 	for _, report := range found.Reports {
 		seen := make([]string, len(report.Acknowledgements))
@@ -102,6 +102,7 @@ func (c *Console) showSafeguardingDay(r *request) error {
 	v.Sections = []section{{Heading: "Figures", Table: linkFigures(reportTable("Figures", "Nothing was owed or held.", header, figures),
 		figures, 3, v.Base, safeguardingAccount)},
 		{Heading: "Seen by", Table: &seen}}
+	v.Sections[0].Table.File = "safeguarding-" + string(report.Day)
 	if v.Person.May(person.KeepBooks, r.platform.ID) {
 		v.Actions = []fact{actionLink("Acknowledge", v.Base+"/safeguarding/"+string(report.Day)+"/acknowledge")}
 	}
@@ -159,6 +160,7 @@ func (c *Console) showFXPosition(r *request) error {
 		file.Rows), file.Rows, 1, v.Base, func(row []string) (string, money.Currency) {
 		return ledger.FXPosition, money.Currency(row[0])
 	})}}
+	v.Sections[0].Table.File = "fx-position"
 	results, err := c.exchangeResults(r, v.Base)
 	if err != nil {
 		return err

@@ -18,7 +18,7 @@ import (
 
 func (c *Console) unmatchedRoutes() []platformRoute {
 	return append([]platformRoute{
-		{http.MethodGet, "/unmatched", person.View, c.showUnmatchedFunds},
+		{http.MethodGet, "/unmatched", person.View, c.list(c.showUnmatchedFunds)},
 		{http.MethodGet, "/unmatched/{receipt}", person.View, c.showUnmatched},
 	}, c.actionRoutes("/unmatched/{receipt}/assign", person.KeepBooks, c.assignUnmatched)...)
 }
@@ -34,7 +34,7 @@ func (c *Console) showUnmatchedFunds(r *request) error {
 	if !slices.Contains([]string{fundsWait, fundsAssigned, fundsAll}, state) {
 		return errNotFound
 	}
-	f := ports.UnmatchedFilter{Limit: pageSize, After: after(r.URL.Query())}
+	f := ports.UnmatchedFilter{Limit: r.pageSize(), After: after(r.URL.Query())}
 	if state != fundsAll {
 		f.Assigned = new(state == fundsAssigned)
 	}
@@ -46,7 +46,7 @@ func (c *Console) showUnmatchedFunds(r *request) error {
 		"rests until it is assigned: to an account, to a payment that waits for it, or back to its payer."}
 	v.Filter = &filter{v.Base + "/unmatched", []field{{Name: "state", Label: "State", Kind: "select", Value: state,
 		Options: []option{{fundsWait, "waits"}, {fundsAssigned, "assigned"}, {fundsAll, "all"}}}}}
-	rows := table{Label: "Unmatched funds", Columns: columns("Since", "Receipt", "State", ">Amount", "Currency", "Why", "Reference",
+	rows := table{File: "unmatched-funds", Label: "Unmatched funds", Columns: columns("Since", "Receipt", "State", ">Amount", "Currency", "Why", "Reference",
 		"Payment"), Empty: "There is no such money."}
 	for _, u := range found.Items {
 		row := []cell{timed(u.Since), shortID(u.Receipt.ID.String(), unmatchedPath(v.Base, u.Receipt.ID)), stated(fundsState(u)),

@@ -32,7 +32,7 @@ func (f *fakeAccounting) Unmatched(ctx context.Context, p ident.Platform, filter
 			page.Items = append(page.Items, u.Unmatched)
 		}
 	}
-	page.More = len(page.Items) > 0
+	page.More = len(page.Items) > 0 && filter.After == uuid.Nil
 	return page, f.read(ctx, p, "unmatched funds")
 }
 

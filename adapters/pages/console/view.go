@@ -76,6 +76,8 @@ type table struct {
 	Columns []column
 	Rows    [][]cell
 	Empty   string
+	// File is the name of a file with all its rows, on a page that Console.list serves.
+	File string
 }
 
 type column struct {
@@ -100,6 +102,8 @@ type cell struct {
 	// Class is that of the cell: amount, time, id or state.
 	Class string
 	At    time.Time
+	// Full is the text in a file; empty if it is the same.
+	Full string
 }
 
 func plain(text string) cell      { return cell{Text: text} }
@@ -108,7 +112,7 @@ func linked(text, to string) cell { return cell{Text: text, Link: to} }
 func timed(t time.Time) cell      { return cell{Class: "time", At: t} }
 func stated[T ~string](of T) cell { return cell{Class: "state", Text: string(of)} }
 func amountCell(text string) cell { return cell{Class: "amount", Text: text} }
-func shortID(id, to string) cell  { return cell{Class: "id", Text: short(id), Link: to} }
+func shortID(id, to string) cell  { return cell{Class: "id", Text: short(id), Full: id, Link: to} }
 func dayText(t time.Time) string  { return t.UTC().Format(time.DateOnly) }
 func pathOfID(id interface{ String() string }) string {
 	_, uuid, _ := strings.Cut(id.String(), ":")
@@ -146,11 +150,17 @@ func (c *Console) show(r *request, v view) error {
 	if len(v.Problems) > 0 {
 		status = http.StatusUnprocessableEntity
 	}
-	if v.Older != "" || v.Filter != nil && v.Filter.To == r.URL.Path { // another one is a download
+	if r.lines == nil && (v.Older != "" || v.Filter != nil && v.Filter.To == r.URL.Path) { // another one is a download
 		c.quicken(r, &v.page)
 	}
 	if err := c.nameActors(r, v); err != nil {
 		return err
+	}
+	if r.lines != nil {
+		return r.lines.take(v)
+	}
+	if t := v.inFile(); r.isList && t != nil && len(t.Rows) > 0 {
+		v.Download = fileLink(r)
 	}
 	return c.render(r, status, "view.html", v)
 }
@@ -233,9 +243,17 @@ func spans(text string) (all []span) {
 	return all
 }
 
+// pageSize is how many lines of a list are read at once.
+func (r *request) pageSize() int {
+	if r.lines != nil {
+		return filePage
+	}
+	return pageSize
+}
+
 // pagingOf returns the page of a list that a request names. Its length is not shown, and so not counted.
 func pagingOf(r *request) ports.Paging {
-	return ports.Paging{Limit: pageSize, After: after(r.URL.Query()), WithoutTotal: true}
+	return ports.Paging{Limit: r.pageSize(), After: after(r.URL.Query()), WithoutTotal: true}
 }
 
 // older returns the address of the next page of a list, with the filter of this one; empty if there is none.

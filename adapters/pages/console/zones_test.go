@@ -120,3 +120,13 @@ func TestZones_SetOnTheAccount(t *testing.T) {
 		t.Errorf("%d", got.StatusCode)
 	}
 }
+
+func TestFXPosition_TimesInTheZone(t *testing.T) {
+	t.Parallel()
+	// The times of rates are shown in the zone of the person, as every other.
+	s := asFinance(t).in("Asia/Kolkata")
+	s.accounting.position.Lines[0].RateAt = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	if got := s.get(base + "/fx-position"); !strings.Contains(got.body, "2026-03-01 17:30:00 IST</time></td>") {
+		t.Errorf("%s", got.body)
+	}
+}

@@ -133,6 +133,10 @@ func newAccountPicker(ctx context.Context, q Querier, accountID int64, m months,
 		p.condition += " AND NOT " + ofYearEnd
 	case financials.YearEnd:
 		p.condition += " AND " + ofYearEnd
+	case financials.Debits:
+		p.condition += " AND e.debit_account_id = $2"
+	case financials.Credits:
+		p.condition += " AND e.credit_account_id = $2"
 	case financials.CashReceived, financials.CashPaid:
 		account, other := "credit", "debit"
 		if f.Part == financials.CashPaid {
