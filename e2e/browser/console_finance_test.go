@@ -63,7 +63,7 @@ func TestConsole_MonthFromOpenToClosed(t *testing.T) {
 	ana.visit(base + "/audit?actor=ana")
 	ana.want("soft close month")
 	ana.want("propose close")
-	ana.want("executed by Bob Ray")
+	ana.want("executed")
 	ana.visit(month)
 	ana.screenshotAs("console-month", "body", view{width: 900, height: 620})
 	for _, b := range []*tab{ana.tab, bob.tab} {
@@ -140,6 +140,9 @@ func TestConsole_AccrualApprovedInAnotherTimeZone(t *testing.T) {
 	ana.want("You have proposed this")
 	proposal := ana.evaluate("location.pathname")
 	bob.visit(proposal)
+	bob.want("Set a recurring adjustment")
+	bob.want("12.50")
+	bob.checkEverywhere("approval of an adjustment")
 	bob.fill(map[string]string{"code": bob.spendCode()})
 	bob.press(`button[value="approve"]`)
 	bob.want("Decided by")
