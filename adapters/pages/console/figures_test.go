@@ -85,7 +85,8 @@ func TestEntries_OfAMonth(t *testing.T) {
 		}
 	}
 	s.accounting.entries, s.accounting.unknown = ports.AccountEntryPage{}, fault.New(fault.NotFound, "No account has this path.")
-	if got := s.get(base + "/entries?path=rails/ACH&currency=USD"); got.StatusCode != 200 || !strings.Contains(got.body, "has no such entries") {
+	if got := s.get(base + "/entries?path=rails/ACH&currency=USD"); got.StatusCode != 200 ||
+		!strings.Contains(got.body, "has no such entries") {
 		t.Errorf("nothing posted: %d", got.StatusCode)
 	}
 	if got := s.get(base + "/entries?path=rails/ach&currency=USD"); got.StatusCode != 404 {

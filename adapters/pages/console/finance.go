@@ -226,9 +226,10 @@ func (c *Console) showReceivables(r *request) error {
 		v.Facts = add(v.Facts, "Allowance in "+string(c), allowance.Balance.Neg().Major(c), accountLink(v.Base, ledger.AllowanceReceivables, c))
 	}
 	ages := aging.Table()
-	rows := table{File: "receivables", Label: "Receivables", Columns: columns("Returned", "Receivable", "State", ">Amount", ">Collected", ">Written off",
-		"Currency",
-		"Customer", "Reason"), Empty: "There are no such receivables: no collection was taken back."}
+	rows := table{File: "receivables", Label: "Receivables",
+		Columns: columns("Returned", "Receivable", "State", ">Amount", ">Collected", ">Written off",
+			"Currency",
+			"Customer", "Reason"), Empty: "There are no such receivables: no collection was taken back."}
 	for _, item := range found.Items {
 		rows.Rows = append(rows.Rows, []cell{timed(item.ReturnedAt), shortID(item.ID.String(), v.Base+"/receivables/"+pathOfID(item.ID)),
 			stated(item.State), amountCell(major(item.Amount)), minorCell(item.Collected, item.Amount.Currency),

@@ -130,8 +130,9 @@ func (c *Console) showBreaks(r *request) error {
 }
 
 func breaksTable(base string, breaks []reconcile.BreakDetails, empty string) *table {
-	t := &table{File: "breaks", Label: "Breaks", Columns: columns("Found", "Reason", "Status", "Account", ">Difference", "Currency", "Reference",
-		"Suggestion"), Empty: empty}
+	t := &table{File: "breaks", Label: "Breaks",
+		Columns: columns("Found", "Reason", "Status", "Account", ">Difference", "Currency", "Reference",
+			"Suggestion"), Empty: empty}
 	for _, b := range breaks {
 		status, suggestion := stepState("OPEN"), ""
 		if b.Resolution != nil {

@@ -46,8 +46,9 @@ func (c *Console) showUnmatchedFunds(r *request) error {
 		"rests until it is assigned: to an account, to a payment that waits for it, or back to its payer."}
 	v.Filter = &filter{v.Base + "/unmatched", []field{{Name: "state", Label: "State", Kind: "select", Value: state,
 		Options: []option{{fundsWait, "waits"}, {fundsAssigned, "assigned"}, {fundsAll, "all"}}}}}
-	rows := table{File: "unmatched-funds", Label: "Unmatched funds", Columns: columns("Since", "Receipt", "State", ">Amount", "Currency", "Why", "Reference",
-		"Payment"), Empty: "There is no such money."}
+	rows := table{File: "unmatched-funds", Label: "Unmatched funds",
+		Columns: columns("Since", "Receipt", "State", ">Amount", "Currency", "Why", "Reference",
+			"Payment"), Empty: "There is no such money."}
 	for _, u := range found.Items {
 		row := []cell{timed(u.Since), shortID(u.Receipt.ID.String(), unmatchedPath(v.Base, u.Receipt.ID)), stated(fundsState(u)),
 			amountCell(major(u.Receipt.Amount)), plain(string(u.Receipt.Amount.Currency)), plain(whyUnmatched(u)), plain(u.Receipt.Reference), {}}
