@@ -22,7 +22,7 @@ func (c *Console) showCustomers(r *request) error {
 	v := view{page: c.page(r, "Customers", "customers")}
 	v.Filter = &filter{v.Base + "/customers", []field{{Name: "own", Label: "Your id", Value: own}}}
 	rows := &table{File: "customers", Label: "Customers", Columns: columns("Created", "Customer", "Your id", "Type", "Region", "Verification",
-		"Deleted"), Empty: "There are no customers yet. They are created with `POST /customers`."}
+		"Deleted"), Empty: "There are no customers yet. The platform creates them over the API."}
 	if own != "" {
 		rows.Empty = "No customer has this id."
 	}

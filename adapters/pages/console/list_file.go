@@ -63,10 +63,10 @@ func (c *Console) list(serve func(*request) error) func(*request) error {
 // pageOfFile returns the lines of a page of a list.
 func pageOfFile(ctx context.Context, r *request, serve func(*request) error, query url.Values) (listFile, error) {
 	page := *r
-	page.Request, page.file = r.Clone(ctx), &listFile{}
+	page.Request, page.lines = r.Clone(ctx), &listFile{}
 	page.URL.RawQuery = query.Encode()
 	err := serve(&page)
-	return *page.file, err
+	return *page.lines, err
 }
 
 // fileLink returns the address of a list as a file.
