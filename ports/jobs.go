@@ -36,6 +36,44 @@ type Job struct {
 	Trace tracing.Context
 }
 
+// About names what the job is about: ids with their type, or words where that has none.
+func (j Job) About() []string {
+	kind, names := "", make([]string, len(j.Subjects))
+	switch j.Step {
+	case transaction.StepSendBack:
+		kind = ident.Receipt{}.Prefix() + ":"
+	case StepOpenAccounts, StepScreenCustomers:
+		kind = ident.Customer{}.Prefix() + ":"
+	case StepImportCustomers:
+		kind = ident.CustomerImport{}.Prefix() + ":"
+	case StepCheckIdentity:
+		kind = ident.Verification{}.Prefix() + ":"
+		if len(j.Subjects) > 1 {
+			return []string{ident.BeneficialOwner{}.Prefix() + ":" + j.Subjects[0].String(), ident.Customer{}.Prefix() + ":" + j.Subjects[1].String()}
+		}
+	case StepCheckLiveness:
+		kind, names = ident.ExternalAccount{}.Prefix()+":", names[:min(1, len(names))]
+	case StepScreenPlatform:
+		kind = "run "
+	case StepDeleteBlob:
+		kind = "file "
+	case StepWriteExport, StepWriteList, StepWriteAuditPack:
+		kind = "export "
+	case StepSendUMAInvoice:
+		kind = ident.UMAInvoice{}.Prefix() + ":"
+	case StepSendMail:
+		kind = "mail "
+	case StepSendSMS, StepSendSMSNotice:
+		kind = "text message "
+	default:
+		kind = ident.Transaction{}.Prefix() + ":"
+	}
+	for i := range names {
+		names[i] = kind + j.Subjects[i].String()
+	}
+	return names
+}
+
 // StepOpenAccounts opens internal accounts for the customers of a platform, in its present
 // currencies. Its subject is the last customer that has them; none at the beginning.
 const StepOpenAccounts transaction.Step = "open-accounts"

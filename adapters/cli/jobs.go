@@ -83,43 +83,14 @@ func jobError(text string) table.Cell {
 
 // subjectsText names the first subject of a job, and how many more there are.
 func subjectsText(j ports.Job) string {
-	if len(j.Subjects) == 0 {
+	about := j.About()
+	switch len(about) {
+	case 0:
 		return "-"
+	case 1:
+		return about[0]
 	}
-	first := j.Subjects[0].String()
-	switch j.Step {
-	case transaction.StepSendBack:
-		first = "Receipt:" + first
-	case ports.StepOpenAccounts, ports.StepScreenCustomers:
-		first = "Customer:" + first
-	case ports.StepImportCustomers:
-		first = "Job:" + first
-	case ports.StepCheckIdentity:
-		if len(j.Subjects) > 1 {
-			return "BeneficialOwner:" + first
-		}
-		first = "Verification:" + first
-	case ports.StepCheckLiveness:
-		return "ExternalAccount:" + first
-	case ports.StepScreenPlatform:
-		first = "run " + first
-	case ports.StepDeleteBlob:
-		first = "file " + first
-	case ports.StepWriteExport, ports.StepWriteList, ports.StepWriteAuditPack:
-		first = "export " + first
-	case ports.StepSendUMAInvoice:
-		first = "UMAInvoice:" + first
-	case ports.StepSendMail:
-		first = "mail " + first
-	case ports.StepSendSMS, ports.StepSendSMSNotice:
-		first = "text message " + first
-	default:
-		first = "Transaction:" + first
-	}
-	if len(j.Subjects) > 1 {
-		first += fmt.Sprintf(" and %d more", len(j.Subjects)-1)
-	}
-	return first
+	return fmt.Sprintf("%s and %d more", about[0], len(about)-1)
 }
 
 // formatJobAge formats an age in its two largest units.

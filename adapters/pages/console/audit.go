@@ -63,21 +63,12 @@ func subjectIn(text string) (uuid.UUID, string) {
 	return uuid.Nil, text
 }
 
-// objectPages are the pages of what has been changed, by the type of its id.
-var objectPages = map[string]string{
-	ident.Customer{}.Prefix(): "/customers/", ident.Transaction{}.Prefix(): "/payments/", ident.Posting{}.Prefix(): "/postings/",
-	ident.Receivable{}.Prefix(): "/receivables/", ident.Break{}.Prefix(): "/breaks/",
-	ident.Receipt{}.Prefix(): "/unmatched/", ident.Reconciliation{}.Prefix(): "/reconciliations/",
-}
-
 // objectCell shows what was changed, with a link to its page, if it has one and the person may see it.
 func (p page) objectCell(a ports.Activity) cell {
-	object := a.Object()
-	kind, id, _ := strings.Cut(a.Subject, ":")
-	if path := objectPages[kind]; path != "" && p.Base != "" {
-		return linked(object, p.Base+path+id)
+	if path := objectLink(p.Base, a.Subject); path != "" {
+		return linked(a.Object(), path)
 	}
-	return plain(object)
+	return plain(a.Object())
 }
 
 func (c *Console) showAudit(r *request) error {

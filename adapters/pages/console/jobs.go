@@ -23,10 +23,34 @@ type Jobs interface {
 type jobsPage struct {
 	page
 	State ports.JobState
-	Jobs  []ports.ListedJob
+	Jobs  []listedJob
 	More  bool
 	// MayOperate: the person may retry and discard dead jobs.
 	MayOperate bool
+}
+
+// listedJob is a job with what it is about.
+type listedJob struct {
+	ports.ListedJob
+	About []fact
+}
+
+// The most things that a job is shown to be about, in the list and on its own page.
+const (
+	maxAboutListed = 3
+	maxAbout       = 100
+)
+
+// aboutJob returns what a job is about, each with its page, the first ones if they are many.
+func aboutJob(base string, j ports.ListedJob, most int) (about []fact) {
+	all := j.About()
+	for _, name := range all[:min(len(all), most)] {
+		about = append(about, fact{Name: "About", Value: name, Link: objectLink(base, name)})
+	}
+	if len(all) > most {
+		about = append(about, fact{Name: "About", Value: itoa(len(all)-most) + " more"})
+	}
+	return about
 }
 
 var jobStates = []ports.JobState{"", ports.JobWaiting, ports.JobFailing, ports.JobDead}
@@ -44,7 +68,10 @@ func (c *Console) showJobs(r *request) error {
 	if err != nil {
 		return err
 	}
-	data.Jobs, data.More = found[:min(len(found), maxJobs)], len(found) > maxJobs
+	for _, j := range found[:min(len(found), maxJobs)] {
+		data.Jobs = append(data.Jobs, listedJob{j, aboutJob(data.Base, j, maxAboutListed)})
+	}
+	data.More = len(found) > maxJobs
 	data.MayOperate = data.Person.May(person.Operate, r.platform.ID)
 	return c.render(r, http.StatusOK, "jobs.html", data)
 }
@@ -74,8 +101,8 @@ func (c *Console) deadJob(r *request) (ports.ListedJob, error) {
 	return found[i], nil
 }
 
-func jobFacts(j ports.ListedJob) []fact {
-	facts := add(nil, "Id", j.ID.String())
+func jobFacts(base string, j ports.ListedJob) []fact {
+	facts := append(aboutJob(base, j, maxAbout), fact{Name: "Id", Value: j.ID.String()})
 	facts = add(facts, "Step", string(j.Step))
 	facts = add(facts, "Attempts", itoa(j.Attempts))
 	facts = add(facts, "Failed last", moment(j.FailedAt))
@@ -90,8 +117,7 @@ func jobBy(r *request) jobs.By {
 func (c *Console) retryJob(r *request) (action, error) {
 	j, err := c.deadJob(r)
 	return action{Title: "Retry the job", Section: "jobs", Does: "The job is due at once, with all its attempts. Repeating it moves no " +
-		"money " +
-		"twice: partners get the same id.", Facts: jobFacts(j), Fields: []field{noteField}, NeedsCode: true,
+		"money twice: partners get the same id.", Facts: jobFacts(basePath(r.platform.ID), j), Fields: []field{noteField}, NeedsCode: true,
 		Back: basePath(r.platform.ID) + "/jobs?state=dead",
 		do: func(r *request) (string, error) {
 			_, err := c.Jobs.Retry(r.Context(), []uuid.UUID{j.ID}, jobBy(r))
@@ -102,8 +128,7 @@ func (c *Console) retryJob(r *request) (action, error) {
 func (c *Console) discardJob(r *request) (action, error) {
 	j, err := c.deadJob(r)
 	return action{Title: "Discard the job", Section: "jobs", Does: "The job is deleted, and what it should have done is not done. A job " +
-		"whose " +
-		"discarding would strand money is refused.", Facts: jobFacts(j), Fields: []field{noteField}, NeedsCode: true,
+		"whose discarding would strand money is refused.", Facts: jobFacts(basePath(r.platform.ID), j), Fields: []field{noteField}, NeedsCode: true,
 		Back: basePath(r.platform.ID) + "/jobs?state=dead",
 		do: func(r *request) (string, error) {
 			_, err := c.Jobs.Discard(r.Context(), []uuid.UUID{j.ID}, jobBy(r))

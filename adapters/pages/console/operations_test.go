@@ -23,6 +23,7 @@ import (
 	"causeway/core/proposal"
 	"causeway/core/rail"
 	"causeway/core/settlement"
+	"causeway/core/transaction"
 	"causeway/ports"
 )
 
@@ -244,6 +245,42 @@ func TestOperations_DecidedWithACode(t *testing.T) {
 	s := newSite(t).fill().as(person.Grant{Role: person.Operator})
 	if got := s.get(base + "/jobs/" + uuid.NewString() + "/retry"); got.StatusCode != http.StatusNotFound {
 		t.Errorf("a job that is not dead: %d", got.StatusCode)
+	}
+}
+
+func TestJobs_SayWhatTheyAreAbout(t *testing.T) {
+	t.Parallel()
+	// The list and the page of an action name what a job is about, each with its page: the first ones where they are many. What has no
+	// page is named without a link.
+	s := newSite(t).fill().as(person.Grant{Role: person.Operator})
+	job := &s.jobs.all[0]
+	link := func(to, name string) string { return `<a href="` + base + to + `">` + name + "</a>" }
+	payment := link("/payments/"+paymentID.UUID().String(), paymentID.String())
+	for _, test := range []struct {
+		step     transaction.Step
+		subjects []uuid.UUID
+		want     []string
+	}{
+		{transaction.StepExpire, []uuid.UUID{paymentID.UUID()}, []string{payment}},
+		{transaction.StepExpire, slices.Repeat([]uuid.UUID{paymentID.UUID()}, 5), []string{payment + ", " + payment, "2 more"}},
+		{transaction.StepSendBack, []uuid.UUID{receiptID.UUID()}, []string{link("/unmatched/"+receiptID.UUID().String(), receiptID.String())}},
+		{ports.StepCheckIdentity, []uuid.UUID{paymentID.UUID(), customerID.UUID()}, []string{"BeneficialOwner:" + paymentID.UUID().String() + ", " +
+			link("/customers/"+customerID.UUID().String(), customerID.String())}},
+		{ports.StepWriteExport, []uuid.UUID{paymentID.UUID()}, []string{"export " + paymentID.UUID().String()}},
+	} {
+		job.Step, job.Subjects = test.step, test.subjects
+		got := s.get(base + "/jobs")
+		for _, want := range test.want {
+			if !strings.Contains(got.body, want) {
+				t.Errorf("%s: no %q in %s", test.step, want, got.body)
+			}
+		}
+	}
+	job.Step, job.Subjects = transaction.StepExpire, []uuid.UUID{paymentID.UUID()}
+	for _, action := range []string{"retry", "discard"} {
+		if got := s.get(base + "/jobs/" + deadJobID.String() + "/" + action); !strings.Contains(got.body, payment) {
+			t.Errorf("%s does not say which payment: %s", action, got.body)
+		}
 	}
 }
 
