@@ -98,6 +98,8 @@ type StatusCounts struct {
 type AmountFilter struct {
 	Currency money.Currency
 	Min, Max int64
+	// Currencies may have the one amount Min = Max each, in place of Currency.
+	Currencies []money.Currency
 }
 
 // QuoteFilter selects quotes; zero fields match all.

@@ -1,6 +1,7 @@
 package ports
 
 import (
+	"causeway/core/ident"
 	"causeway/core/period"
 	"causeway/core/platform"
 )
@@ -14,6 +15,7 @@ type TokenWithEnvironment struct {
 // TokenFilter selects tokens; zero fields match all.
 type TokenFilter struct {
 	Paging
+	ID               ident.Token
 	Name             string
 	Created, Updated period.Interval
 }

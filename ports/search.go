@@ -7,20 +7,16 @@ import (
 	"causeway/core/search"
 )
 
-// SearchKind is what the search finds.
+// SearchKind is what is found by keys.
 type SearchKind string
 
 // The kinds.
 const (
-	FoundPayment         SearchKind = "PAYMENT"
 	FoundCustomer        SearchKind = "CUSTOMER"
 	FoundExternalAccount SearchKind = "EXTERNAL_ACCOUNT"
-	FoundInternalAccount SearchKind = "INTERNAL_ACCOUNT"
-	FoundWebhook         SearchKind = "WEBHOOK"
-	FoundPosting         SearchKind = "POSTING"
 )
 
-// SearchHit is something that has the id that was looked for. A payment also has the id of its quote.
+// SearchHit is something that has keys.
 type SearchHit struct {
 	Kind SearchKind
 	ID   uuid.UUID

@@ -17,22 +17,36 @@ import (
 	"causeway/ports"
 )
 
-// findByID uses the primary keys. A quote has one transaction.
+// findByID uses the primary keys and unmatched_funds_by_receipt. A quote has one transaction; agents and owners have no page but that of
+// their customer. The receipt of a payment has its id.
 const findByID = `
-	SELECT 'PAYMENT', id FROM transactions WHERE platform_id = $1 AND id = $2
-	UNION ALL SELECT 'PAYMENT', transaction_id FROM quotes WHERE platform_id = $1 AND id = $2
-	UNION ALL SELECT 'CUSTOMER', id FROM customers WHERE platform_id = $1 AND id = $2
-	UNION ALL SELECT 'EXTERNAL_ACCOUNT', id FROM external_accounts WHERE platform_id = $1 AND id = $2
-	UNION ALL SELECT 'INTERNAL_ACCOUNT', id FROM internal_accounts WHERE platform_id = $1 AND id = $2
-	UNION ALL SELECT 'WEBHOOK', id FROM webhook_events WHERE platform_id = $1 AND id = $2
-	UNION ALL SELECT 'POSTING', id FROM ledger_posting_ids WHERE platform_id = $1 AND id = $2`
+	SELECT 'Transaction', id FROM transactions WHERE platform_id = $1 AND id = $2
+	UNION ALL SELECT 'Transaction', transaction_id FROM quotes WHERE platform_id = $1 AND id = $2
+	UNION ALL SELECT 'Customer', id FROM customers WHERE platform_id = $1 AND id = $2
+	UNION ALL SELECT 'Customer', customer_id FROM beneficial_owners WHERE platform_id = $1 AND id = $2
+	UNION ALL SELECT 'Customer', customer_id FROM agents WHERE platform_id = $1 AND id = $2
+	UNION ALL SELECT 'AgentAction', id FROM agent_actions WHERE platform_id = $1 AND id = $2
+	UNION ALL SELECT 'Verification', id FROM verifications WHERE platform_id = $1 AND id = $2
+	UNION ALL SELECT 'ExternalAccount', id FROM external_accounts WHERE platform_id = $1 AND id = $2
+	UNION ALL SELECT 'InternalAccount', id FROM internal_accounts WHERE platform_id = $1 AND id = $2
+	UNION ALL SELECT 'Webhook', id FROM webhook_events WHERE platform_id = $1 AND id = $2
+	UNION ALL SELECT 'Posting', id FROM ledger_posting_ids WHERE platform_id = $1 AND id = $2
+	UNION ALL SELECT 'Proposal', id FROM ledger_proposals WHERE platform_id = $1 AND id = $2
+	UNION ALL SELECT 'Receivable', id FROM receivables WHERE platform_id = $1 AND id = $2
+	UNION ALL SELECT 'Break', id FROM reconciliation_breaks WHERE platform_id = $1 AND id = $2
+	UNION ALL SELECT 'Reconciliation', id FROM reconciliations WHERE platform_id = $1 AND id = $2
+	UNION ALL SELECT 'Token', id FROM tokens WHERE platform_id = $1 AND id = $2
+	UNION ALL SELECT 'RequestLog', id FROM request_log WHERE platform_id = $1 AND id = $2
+	UNION ALL (SELECT 'Receipt', receipt_id FROM unmatched_funds WHERE platform_id = $1 AND receipt_id = $2
+		AND NOT EXISTS (SELECT FROM transactions WHERE platform_id = $1 AND id = $2) LIMIT 1)`
 
 // FindByID implements search.Store.
-func (db *DB) FindByID(ctx context.Context, p ident.Platform, id uuid.UUID) (found []ports.SearchHit, err error) {
+func (db *DB) FindByID(ctx context.Context, p ident.Platform, id uuid.UUID) (found []string, err error) {
 	err = db.queryRows(ctx, findByID, []any{p, id}, func(rows pgx.Rows) error {
-		var hit ports.SearchHit
-		err := rows.Scan(&hit.Kind, &hit.ID)
-		found = append(found, hit)
+		var kind string
+		var of uuid.UUID
+		err := rows.Scan(&kind, &of)
+		found = append(found, kind+":"+of.String())
 		return err
 	})
 	return found, storage.ReadError(err)

@@ -88,6 +88,9 @@ func (db *DB) Token(ctx context.Context, p ident.Platform, id ident.Token) (plat
 // Tokens uses the primary key.
 func (db *DB) Tokens(ctx context.Context, p ident.Platform, f ports.TokenFilter) (ports.Page[platform.Token], error) {
 	l := newList("tokens", p)
+	if !f.ID.IsZero() {
+		l.where("id = ?", f.ID)
+	}
 	l.whereEqual("name", f.Name)
 	l.whereInInterval("created_at", f.Created)
 	l.whereInInterval("updated_at", f.Updated)

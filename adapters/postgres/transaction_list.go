@@ -11,6 +11,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"causeway/core/ident"
+	"causeway/core/money"
 	"causeway/core/period"
 	"causeway/core/quote"
 	"causeway/core/transaction"
@@ -104,10 +105,13 @@ func newTransactionList(p ident.Platform, f ports.TransactionFilter) (list, bool
 		}
 	}
 	if isOneAmount(f.Amounts) { // by transactions_by_received_amount and transactions_by_sent
-		amount := []any{f.Amounts.Min, string(f.Amounts.Currency)}
-		indexed = append(indexed, []condition{{"t.received_minor = ? AND t.received_currency = ?", amount},
-			condition{"t.sent_minor = ? AND t.sent_currency = ?", amount}.and("t.direction = 'OUTGOING'").
-				and("NOT (t.received_minor = ? AND t.received_currency = ?)", amount...)})
+		amount := []any{f.Amounts.Min, bun.List(f.Amounts.Currencies)}
+		if f.Amounts.Currency != "" {
+			amount[1] = bun.List([]money.Currency{f.Amounts.Currency})
+		}
+		indexed = append(indexed, []condition{{"t.received_minor = ? AND t.received_currency IN (?)", amount},
+			condition{"t.sent_minor = ? AND t.sent_currency IN (?)", amount}.and("t.direction = 'OUTGOING'").
+				and("NOT (t.received_minor = ? AND t.received_currency IN (?))", amount...)})
 	}
 	if f.PlatformOwned {
 		indexed = append(indexed, []condition{{text: "t.customer_id IS NULL"}})
@@ -136,7 +140,9 @@ func newTransactionList(p ident.Platform, f ports.TransactionFilter) (list, bool
 }
 
 // isOneAmount reports whether a filter selects a single amount, which indexes find.
-func isOneAmount(f ports.AmountFilter) bool { return f.Currency != "" && f.Min > 0 && f.Min == f.Max }
+func isOneAmount(f ports.AmountFilter) bool {
+	return (f.Currency != "" || len(f.Currencies) > 0) && f.Min > 0 && f.Min == f.Max
+}
 
 // whereAmounts limits the list to transactions of a currency and, in it, of an amount. What was sent is that of outgoing ones
 // only: nobody is shown what was sent to a customer.

@@ -5,6 +5,7 @@ package search
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -46,8 +47,9 @@ type Customers struct {
 
 // Found is everything that a text names.
 type Found struct {
-	Query     search.Query
-	Hits      []ports.SearchHit
+	Query search.Query
+	// Hits have the id that was looked for; each with its type, such as Customer:<uuid>.
+	Hits      []string
 	Payments  []Payments
 	Customers []Customers
 	// Accounts were found by their number or its last four characters. MoreAccounts: there are others.
@@ -66,8 +68,9 @@ type Store interface {
 	Transactions(ctx context.Context, p ident.Platform, f ports.TransactionFilter) (ports.Page[transaction.Transaction], error)
 	TransactionsByKey(ctx context.Context, keys []ports.TransactionKey) (map[ports.TransactionKey]transaction.Transaction, error)
 	Customers(ctx context.Context, p ident.Platform, f ports.CustomerFilter) (ports.Page[customer.Customer], error)
-	// FindByID returns what has an id, or the payment of a quote with it.
-	FindByID(ctx context.Context, p ident.Platform, id uuid.UUID) ([]ports.SearchHit, error)
+	// FindByID returns the typed ids of what has an id, or of what something with it belongs to: the payment of a quote, the customer of
+	// an agent or of a beneficial owner.
+	FindByID(ctx context.Context, p ident.Platform, id uuid.UUID) ([]string, error)
 	// FindByPartnerID returns the payments that a partner, a chain or a node has named so, at most limit.
 	FindByPartnerID(ctx context.Context, p ident.Platform, names []string, limit int) ([]ident.Transaction, error)
 	// FindCustomersByKeys returns the customers that have all keys, and FindAccountsByKey the accounts that have one, also deleted
@@ -140,26 +143,28 @@ func (f *Found) add(c Customers) {
 
 // findPayments adds the payments that a text names otherwise than by their ids.
 func (s *Service) findPayments(ctx context.Context, p ident.Platform, q search.Query, found *Found) error {
-	filters := map[By]ports.TransactionFilter{ByReference: {Reference: q.Text}}
 	if q.UMA != "" {
-		filters = map[By]ports.TransactionFilter{ByUMA: {Account: q.UMA}}
-	}
-	if q.Amount.Minor > 0 {
-		filters[ByAmount] = ports.TransactionFilter{Amounts: ports.AmountFilter{Currency: q.Amount.Currency, Min: q.Amount.Minor,
-			Max: q.Amount.Minor}}
-	}
-	for _, by := range []By{ByReference, ByUMA, ByAmount} {
-		f, is := filters[by]
-		if !is {
-			continue
-		}
-		f.Paging = ports.Paging{Limit: MaxFound, WithoutTotal: true}
-		page, err := s.store.Transactions(ctx, p, f)
-		if err != nil {
+		if _, err := s.addPayments(ctx, p, ByUMA, found, ports.TransactionFilter{Account: q.UMA}); err != nil {
 			return err
 		}
-		if len(page.Items) > 0 {
-			found.Payments = append(found.Payments, Payments{by, page.Items, page.More})
+	} else {
+		// A reference is entered in other letters than it has, which are capitals in those of the service.
+		for _, reference := range slices.Compact([]string{q.Text, strings.ToUpper(q.Text), strings.ToLower(q.Text)}) {
+			if has, err := s.addPayments(ctx, p, ByReference, found, ports.TransactionFilter{Reference: reference}); has || err != nil {
+				if err != nil {
+					return err
+				}
+				break
+			}
+		}
+	}
+	var amounts []ports.TransactionFilter
+	for minor, currencies := range q.CurrenciesByMinor() {
+		amounts = append(amounts, ports.TransactionFilter{Amounts: ports.AmountFilter{Min: minor, Max: minor, Currencies: currencies}})
+	}
+	if len(amounts) > 0 {
+		if _, err := s.addPayments(ctx, p, ByAmount, found, amounts...); err != nil {
+			return err
 		}
 	}
 	if len(q.Partner) == 0 {
@@ -184,6 +189,26 @@ func (s *Service) findPayments(ctx context.Context, p ident.Platform, q search.Q
 		found.Payments = append(found.Payments, named)
 	}
 	return err
+}
+
+// addPayments adds the payments of any of the filters, the newest ones, and reports whether there are some.
+func (s *Service) addPayments(ctx context.Context, p ident.Platform, by By, found *Found, filters ...ports.TransactionFilter) (bool, error) {
+	all := Payments{By: by}
+	for _, f := range filters {
+		f.Paging = ports.Paging{Limit: MaxFound, WithoutTotal: true}
+		page, err := s.store.Transactions(ctx, p, f)
+		if err != nil {
+			return false, err
+		}
+		all.Items, all.More = append(all.Items, page.Items...), all.More || page.More
+	}
+	slices.SortFunc(all.Items, func(a, b transaction.Transaction) int { return b.ID.Compare(a.ID) })
+	all.Items = slices.CompactFunc(all.Items, func(a, b transaction.Transaction) bool { return a.ID == b.ID })
+	if all.More = all.More || len(all.Items) > MaxFound; len(all.Items) > 0 {
+		all.Items = all.Items[:min(len(all.Items), MaxFound)]
+		found.Payments = append(found.Payments, all)
+	}
+	return len(all.Items) > 0, nil
 }
 
 // findCustomers adds the customers that a text names as no personal data does.

@@ -66,7 +66,7 @@ func (e *env) want(text string, personal bool, want ...string) {
 	}
 	var got []string
 	for _, h := range found.Hits {
-		got = append(got, string(h.Kind)+" "+h.ID.String())
+		got = append(got, h)
 	}
 	for _, p := range found.Payments {
 		for _, item := range p.Items {
@@ -117,13 +117,16 @@ func TestFind_ByEveryName(t *testing.T) {
 	}
 	env.index()
 
-	env.want(first.ID.String(), false, "PAYMENT "+first.ID.UUID().String())
-	env.want(first.ID.UUID().String(), false, "PAYMENT "+first.ID.UUID().String())
-	env.want(strings.ReplaceAll(first.ID.UUID().String(), "-", ""), true, "PAYMENT "+first.ID.UUID().String())
-	env.want(ana.ID.String(), false, "CUSTOMER "+ana.ID.UUID().String())
-	env.want(bank.ID.String(), false, "EXTERNAL_ACCOUNT "+bank.ID.UUID().String())
+	env.want(first.ID.String(), false, first.ID.String())
+	env.want(first.ID.UUID().String(), false, first.ID.String())
+	env.want(strings.ReplaceAll(first.ID.UUID().String(), "-", ""), true, first.ID.String())
+	env.want(ana.ID.String(), false, ana.ID.String())
+	env.want(bank.ID.String(), false, bank.ID.String())
 	env.want("RENT-1", true, "REFERENCE "+second.ID.String(), "REFERENCE "+first.ID.String())
+	env.want("rent-1", true, "REFERENCE "+second.ID.String(), "REFERENCE "+first.ID.String())
 	env.want("12.50 EUR", true, "AMOUNT "+second.ID.String())
+	env.want("12,50 eur", true, "AMOUNT "+second.ID.String())
+	env.want("13.00", true, "AMOUNT "+deposit.ID.String(), "AMOUNT "+second.ID.String())
 	env.want("usd 13", true, "AMOUNT "+deposit.ID.String(), "AMOUNT "+second.ID.String())
 	env.want("1.00 USD", true, "AMOUNT "+first.ID.String())
 	env.want("0xABC123", true, "PARTNER_ID "+first.ID.String())
@@ -136,6 +139,8 @@ func TestFind_ByEveryName(t *testing.T) {
 	env.want("3000", true, "NUMBER "+bank.ID.String())
 	env.want("de89 3704 0044 0532 0130 00", true, "NUMBER "+bank.ID.String())
 	env.want("3000", false, "NOT SEARCHED")
+	token := env.NewPrincipal(env.Platform).Token
+	env.want(token.String(), false, token.String())
 	env.want("", true)
 	env.want(uuid.NewString(), true)
 	other := env.NewPlatform().ID

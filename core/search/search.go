@@ -31,8 +31,8 @@ type Query struct {
 	Prefix string
 	// UMA is a UMA address in lower case.
 	UMA string
-	// Amount is an amount with its currency, such as 12.50 EUR.
-	Amount money.Amount
+	// Amounts is one amount with its currency, such as 12.50 EUR; one with decimals alone, such as 12.50, is of every currency.
+	Amounts []money.Amount
 	// Partner are the forms in which a partner, a chain or a node may name a payment.
 	Partner []string
 	// Words are those of a name.
@@ -64,7 +64,7 @@ func Parse(text string) Query {
 		q.UMA = strings.ToLower(text)
 		return q
 	}
-	q.Amount = parseAmount(text)
+	q.Amounts = parseAmounts(text)
 	if !strings.ContainsFunc(text, unicode.IsSpace) {
 		q.Partner = []string{text}
 		if lower := strings.ToLower(text); lower != text {
@@ -74,28 +74,45 @@ func Parse(text string) Query {
 	if number := canonical(text); q.ID == uuid.Nil && len(number) >= lastLength && strings.ContainsAny(number, "0123456789") {
 		q.Number = number
 	}
-	if q.ID == uuid.Nil && q.Amount.Minor == 0 && strings.ContainsFunc(text, unicode.IsLetter) {
+	if q.ID == uuid.Nil && len(q.Amounts) == 0 && strings.ContainsFunc(text, unicode.IsLetter) {
 		q.Words = nameWords(text)
 	}
 	return q
 }
 
-// parseAmount reads an amount with the code of its currency before or after it; zero for another text.
-func parseAmount(text string) money.Amount {
-	parts := strings.Fields(text)
-	if len(parts) != 2 {
-		return money.Amount{}
-	}
-	for i, part := range parts {
-		currency := money.Currency(strings.ToUpper(part))
-		if !currency.Known() {
-			continue
+// parseAmounts reads an amount with the code of its currency before or after it, or one with decimals alone, which any currency may have.
+// The decimal mark is a point or a comma.
+func parseAmounts(text string) (all []money.Amount) {
+	number, currencies := text, []money.Currency(nil)
+	switch parts := strings.Fields(text); {
+	case len(parts) == 1 && strings.ContainsAny(text, ".,"):
+		currencies = money.Currencies()
+	case len(parts) == 2:
+		for i, part := range parts {
+			if currency := money.Currency(strings.ToUpper(part)); currency.Known() {
+				number, currencies = parts[1-i], []money.Currency{currency}
+			}
 		}
-		if minor, err := reconcile.ParseAmount(parts[1-i], currency, '.', ','); err == nil && minor > 0 {
-			return money.Amount{Minor: minor, Currency: currency}
+	}
+	for _, currency := range currencies {
+		minor, err := reconcile.ParseAmount(number, currency, '.', ',')
+		if err != nil {
+			minor, err = reconcile.ParseAmount(number, currency, ',', '.')
+		}
+		if err == nil && minor > 0 {
+			all = append(all, money.Amount{Minor: minor, Currency: currency})
 		}
 	}
-	return money.Amount{}
+	return all
+}
+
+// CurrenciesByMinor returns the amounts: the currencies that may have each number of smallest units.
+func (q Query) CurrenciesByMinor() map[int64][]money.Currency {
+	all := map[int64][]money.Currency{}
+	for _, a := range q.Amounts {
+		all[a.Minor] = append(all[a.Minor], a.Currency)
+	}
+	return all
 }
 
 const (

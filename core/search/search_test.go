@@ -28,17 +28,19 @@ func platform(n byte) (p ident.Platform) {
 func TestParse_WhatATextMayName(t *testing.T) {
 	t.Parallel()
 	// A text names what it has the form of; one of several forms is looked for in all of them.
-	amount := func(minor int64, c money.Currency) money.Amount { return money.Amount{Minor: minor, Currency: c} }
+	amount := func(minor int64, c money.Currency) []money.Amount { return []money.Amount{{Minor: minor, Currency: c}} }
 	for text, want := range map[string]search.Query{
 		"":                                 {},
 		"Transaction:" + id.String():       {ID: id, Prefix: "Transaction"},
 		" " + id.String() + " ":            {ID: id, Partner: []string{id.String()}},
 		"01A224D66A877000B90F0AA36C498060": {ID: id, Partner: []string{"01A224D66A877000B90F0AA36C498060", "01a224d66a877000b90f0aa36c498060"}},
 		"$Ana@Bank.example":                {UMA: "$ana@bank.example"},
-		"12.50 EUR":                        {Amount: amount(12_50, "EUR"), Number: "1250EUR"},
-		"eur 1,234.5":                      {Amount: amount(1_234_50, "EUR"), Number: "EUR12345"},
-		"12 JPY":                           {Amount: amount(12, "JPY"), Number: "12JPY"},
-		"12.345 EUR":                       {Number: "12345EUR", Words: []string{"12", "345", "eur"}},
+		"12.50 EUR":                        {Amounts: amount(12_50, "EUR"), Number: "1250EUR"},
+		"eur 1,234.5":                      {Amounts: amount(1_234_50, "EUR"), Number: "EUR12345"},
+		"12 JPY":                           {Amounts: amount(12, "JPY"), Number: "12JPY"},
+		"100,50 USD":                       {Amounts: amount(100_50, "USD"), Number: "10050USD"},
+		"12.345 EUR":                       {Amounts: amount(12_345_00, "EUR"), Number: "12345EUR"},
+		"12.3456 EUR":                      {Number: "123456EUR", Words: []string{"12", "3456", "eur"}},
 		"-12 EUR":                          {Number: "12EUR", Words: []string{"12", "eur"}},
 		"4321":                             {Partner: []string{"4321"}, Number: "4321"},
 		"321":                              {Partner: []string{"321"}},
@@ -53,10 +55,29 @@ func TestParse_WhatATextMayName(t *testing.T) {
 		"a\x00":                            {},
 	} {
 		got := search.Parse(text)
-		if got.Text = ""; got.ID != want.ID || got.Prefix != want.Prefix || got.UMA != want.UMA || got.Amount != want.Amount ||
+		if got.Text = ""; got.ID != want.ID || got.Prefix != want.Prefix || got.UMA != want.UMA || !slices.Equal(got.Amounts, want.Amounts) ||
 			!slices.Equal(got.Partner, want.Partner) || !slices.Equal(got.Words, want.Words) || got.Number != want.Number {
 			t.Errorf("%q: %+v, want %+v", text, got, want)
 		}
+	}
+}
+
+func TestParse_AnAmountWithoutCurrency(t *testing.T) {
+	t.Parallel()
+	// An amount with decimals alone is one of each currency that has as many, in its smallest units, whatever the decimal mark is.
+	for _, text := range []string{"100.50", "100,50"} {
+		q := search.Parse(text)
+		for _, want := range []money.Amount{{Minor: 100_50, Currency: "EUR"}, {Minor: 100_500, Currency: "KWD"}} {
+			if !slices.Contains(q.Amounts, want) || !slices.Contains(q.CurrenciesByMinor()[want.Minor], want.Currency) {
+				t.Errorf("%s: %v", text, q.Amounts)
+			}
+		}
+		if slices.ContainsFunc(q.Amounts, func(a money.Amount) bool { return a.Currency == "JPY" }) {
+			t.Errorf("%s: yen have no decimals: %v", text, q.Amounts)
+		}
+	}
+	if q := search.Parse("10050"); len(q.Amounts) > 0 {
+		t.Errorf("a whole number is the number of an account: %v", q.Amounts)
 	}
 }
 

@@ -58,7 +58,11 @@ var permissions = []struct {
 	"change settings, customers and books"}}
 
 func (c *Console) showTokens(r *request) error {
-	found, err := c.Tokens.Tokens(r.Context(), r.platform.ID, ports.TokenFilter{Paging: pagingOf(r)})
+	f := ports.TokenFilter{Paging: pagingOf(r)}
+	if id, err := uuid.Parse(r.URL.Query().Get("id")); err == nil { // one that was searched for
+		f.ID.SetUUID(id)
+	}
+	found, err := c.Tokens.Tokens(r.Context(), r.platform.ID, f)
 	if err != nil {
 		return err
 	}

@@ -204,7 +204,6 @@ func (d storedDocument) cell(o object, list string, m member) cell {
 	if _, isNumber := m.value.(json.Number); isNumber && list != "" {
 		return amountCell(text)
 	}
-	kind, id, _ := strings.Cut(text, ":")
 	at, err := time.Parse(time.RFC3339, text)
 	switch {
 	case text == "":
@@ -214,8 +213,8 @@ func (d storedDocument) cell(o object, list string, m member) cell {
 		return linked(text, d.base+"/trial-balance?by=effective&month="+escapeQuery(text))
 	case slices.Contains(accountFields, m.name):
 		return linked(text, d.accountLink(o, m.name, text))
-	case objectPages[kind] != "" && id != "":
-		return linked(text, d.base+objectPages[kind]+id)
+	case objectLink(d.base, text) != "":
+		return linked(text, objectLink(d.base, text))
 	}
 	return plain(text)
 }

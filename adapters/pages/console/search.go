@@ -8,39 +8,17 @@ import (
 	"causeway/app/search"
 	"causeway/core/account"
 	"causeway/core/customer"
+	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/person"
 	"causeway/core/transaction"
+	"causeway/ledger"
 	"causeway/ports"
 )
 
 // Search is the use case of searching.
 type Search interface {
 	Find(ctx context.Context, p ident.Platform, text string, personal bool) (search.Found, error)
-}
-
-// foundKinds are the names of what is found by its id.
-var foundKinds = map[ports.SearchKind]string{ports.FoundPayment: "Payment", ports.FoundCustomer: "Customer",
-	ports.FoundExternalAccount: "Payments of the external account", ports.FoundInternalAccount: "Payments of the account",
-	ports.FoundWebhook: "Webhook", ports.FoundPosting: "Posting"}
-
-// foundLink returns the page of what was found by its id.
-func foundLink(base string, h ports.SearchHit) string {
-	id := h.ID.String()
-	switch h.Kind {
-	case ports.FoundCustomer:
-		return base + "/customers/" + id
-	case ports.FoundWebhook:
-		return base + "/webhooks/" + id
-	case ports.FoundPosting:
-		return base + "/postings/" + id
-	case ports.FoundExternalAccount:
-		return paymentsOf(base, ident.ExternalAccount{}.Prefix()+":"+id)
-	case ports.FoundInternalAccount:
-		return paymentsOf(base, ident.InternalAccount{}.Prefix()+":"+id)
-	case ports.FoundPayment:
-	}
-	return base + "/payments/" + id
 }
 
 // paymentsOf returns the list of the payments of an account or a UMA address.
@@ -64,8 +42,9 @@ func (c *Console) search(r *request) error {
 	if len(found.Hits) > 0 {
 		rows := table{Label: "By id", Columns: columns("Found", "Id")}
 		for _, h := range found.Hits {
-			links = append(links, foundLink(v.Base, h))
-			rows.Rows = append(rows.Rows, []cell{linked(foundKinds[h.Kind], foundLink(v.Base, h)), plain(h.ID.String())})
+			links = append(links, objectLink(v.Base, h))
+			kind, id, _ := strings.Cut(h, ":")
+			rows.Rows = append(rows.Rows, []cell{linked(objectPages[kind].Name, objectLink(v.Base, h)), plain(id)})
 		}
 		v.Sections = append(v.Sections, section{Heading: "By id", Table: &rows})
 	}
@@ -87,6 +66,16 @@ func (c *Console) search(r *request) error {
 		}
 		v.Sections = append(v.Sections, foundAccounts(v.Base, found.Accounts, found.MoreAccounts))
 	}
+	ledgerAccounts, err := c.ledgerAccounts(r, v.Base, text)
+	if err != nil {
+		return err
+	}
+	if len(ledgerAccounts.Rows) > 0 {
+		for _, row := range ledgerAccounts.Rows {
+			links = append(links, row[0].Link)
+		}
+		v.Sections = append(v.Sections, section{Heading: "Accounts of the ledger", Table: &ledgerAccounts})
+	}
 	switch {
 	case len(links) == 1 && !found.NotSearched:
 		return redirect(r, links[0])
@@ -98,14 +87,30 @@ func (c *Console) search(r *request) error {
 	return c.show(r, v)
 }
 
+// ledgerAccounts returns the accounts of the ledger that have a path, one for each currency, with their entries.
+func (c *Console) ledgerAccounts(r *request, base, path string) (table, error) {
+	rows := table{Label: "Accounts of the ledger", Columns: columns("Account", "Currency")}
+	if _, err := ledger.FindChartLine(path); err != nil {
+		return rows, nil //nolint:nilerr // it is no path
+	}
+	found, err := c.Accounting.Account(r.Context(), r.platform.ID, path, "", ports.Cutoff{})
+	if fault.Is(err, fault.NotFound) {
+		return rows, nil // nothing was posted to it yet
+	}
+	for _, a := range found {
+		rows.Rows = append(rows.Rows, []cell{linked(path, accountLink(base, path, a.Account.Currency)), plain(string(a.Account.Currency))})
+	}
+	return rows, err
+}
+
 // notSearched says what a person cannot find.
 const notSearched = "Names of customers and numbers of accounts were not searched: your roles do not show personal data."
 
 func nothingFound(p page, isLimited bool) errorPage {
 	p.Title = "Nothing found"
 	text := "Nothing has the name " + p.Query + ". Search for an id of the service or of a partner, a hash of a transaction on a chain, a " +
-		"reference, your id of a customer, a UMA address such as $ana@bank.example, an amount such as 12.50 EUR, whole words of the name of a " +
-		"customer, or the number of an account or its last four characters."
+		"reference, your id of a customer, a UMA address such as $ana@bank.example, an amount such as 12.50 EUR or 12.50, whole words of the " +
+		"name of a customer, the number of an account or its last four characters, or an account of the ledger such as rails/ACH."
 	if isLimited {
 		text += " " + notSearched
 	}
@@ -121,8 +126,10 @@ func foundPayments(base string, found search.Found, p search.Payments) section {
 	case search.ByUMA:
 		name, query = "By UMA address", "account="+escapeQuery(found.Query.UMA)
 	case search.ByAmount:
-		amount := found.Query.Amount
-		name, query = "By amount", "currency="+string(amount.Currency)+"&min="+major(amount)+"&max="+major(amount)
+		name = "By amount"
+		if amounts := found.Query.Amounts; len(amounts) == 1 {
+			query = "currency=" + string(amounts[0].Currency) + "&min=" + major(amounts[0]) + "&max=" + major(amounts[0])
+		}
 	case search.ByPartnerID:
 		name = "By the id of a partner, or a hash"
 	default: // customers are found so
@@ -132,7 +139,10 @@ func foundPayments(base string, found search.Found, p search.Payments) section {
 	for _, t := range p.Items {
 		rows.Rows = append(rows.Rows, paymentCells(base, t))
 	}
-	if p.More && query != "" {
+	switch {
+	case p.More && query == "":
+		rows.Rows = append(rows.Rows, []cell{plain("There are more."), {}, {}, {}, {}, {}})
+	case p.More:
 		rows.Rows = append(rows.Rows, []cell{linked("All of them", base+"/payments?"+query), {}, {}, {}, {}, {}})
 	}
 	return section{Heading: "Payments " + strings.ToLower(name), Table: &rows}

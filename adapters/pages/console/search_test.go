@@ -15,7 +15,6 @@ import (
 	"causeway/core/person"
 	core "causeway/core/search"
 	"causeway/core/transaction"
-	"causeway/ports"
 )
 
 // fakeSearch finds one thing for every text.
@@ -39,16 +38,23 @@ func TestSearch_OpensTheOnlyThing(t *testing.T) {
 	// field. An empty field leads to the list of payments.
 	iban := account.External{ID: numbered(ident.ExternalAccount{}, 17)}
 	id := paymentID.UUID()
-	hit := func(kind ports.SearchKind) search.Found {
-		return search.Found{Hits: []ports.SearchHit{{Kind: kind, ID: id}}}
-	}
+	hit := func(kind string) search.Found { return search.Found{Hits: []string{kind + ":" + id.String()}} }
 	for to, found := range map[string]search.Found{
-		"/payments/" + id.String():  hit(ports.FoundPayment),
-		"/customers/" + id.String(): hit(ports.FoundCustomer),
-		"/webhooks/" + id.String():  hit(ports.FoundWebhook),
-		"/postings/" + id.String():  hit(ports.FoundPosting),
-		"/payments?account=" + escapeQuery("ExternalAccount:"+id.String()): hit(ports.FoundExternalAccount),
-		"/payments?account=" + escapeQuery("InternalAccount:"+id.String()): hit(ports.FoundInternalAccount),
+		"/payments/" + id.String():                                         hit("Transaction"),
+		"/customers/" + id.String():                                        hit("Customer"),
+		"/webhooks/" + id.String():                                         hit("Webhook"),
+		"/postings/" + id.String():                                         hit("Posting"),
+		"/reviews/" + id.String():                                          hit("Verification"),
+		"/agent-approvals/" + id.String():                                  hit("AgentAction"),
+		"/receivables/" + id.String():                                      hit("Receivable"),
+		"/proposals/" + id.String():                                        hit("Proposal"),
+		"/breaks/" + id.String():                                           hit("Break"),
+		"/reconciliations/" + id.String():                                  hit("Reconciliation"),
+		"/unmatched/" + id.String():                                        hit("Receipt"),
+		"/requests/" + id.String():                                         hit("RequestLog"),
+		"/tokens?id=" + id.String():                                        hit("Token"),
+		"/payments?account=" + escapeQuery("ExternalAccount:"+id.String()): hit("ExternalAccount"),
+		"/payments?account=" + escapeQuery("InternalAccount:"+id.String()): hit("InternalAccount"),
 		"/payments?account=" + escapeQuery(iban.ID.String()):               {Accounts: []account.External{iban}},
 		"/customers/" + customerID.UUID().String(): {Customers: []search.Customers{{By: search.ByName,
 			Items: []customer.Customer{{ID: customerID}}}}},
@@ -62,6 +68,9 @@ func TestSearch_OpensTheOnlyThing(t *testing.T) {
 		}
 	}
 	s := newSite(t).fill().as(person.Grant{Role: person.Viewer})
+	if got := s.get(base + "/search?q=rails%2FACH"); got.Header.Get("Location") != base+"/entries?path=rails%2FACH&currency=USD" {
+		t.Errorf("an account of the ledger: %d to %s", got.StatusCode, got.Header.Get("Location"))
+	}
 	for _, text := range []string{"nobody", "<b>", "a:b:c"} {
 		got := s.get(base + "/search?q=" + escapeQuery(text))
 		if got.StatusCode != http.StatusNotFound || !strings.Contains(got.body, "Nothing found") || strings.Contains(got.body, notSearched) ||
@@ -78,7 +87,7 @@ func TestSearch_SeveralThingsAreListed(t *testing.T) {
 	t.Parallel()
 	// Several things are listed by their kind, names masked, with a link to all where there are more. A person who may not see personal
 	// data is not searched for by it, which the page says, also where only one thing was found.
-	found := search.Found{Hits: []ports.SearchHit{{Kind: ports.FoundWebhook, ID: webhookID.UUID()}},
+	found := search.Found{Hits: []string{webhookID.String()},
 		Payments: []search.Payments{
 			{By: search.ByReference, Items: []transaction.Transaction{newPayment()}, More: true},
 			{By: search.ByPartnerID, Items: []transaction.Transaction{newPayment()}},
