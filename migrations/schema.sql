@@ -3625,6 +3625,7 @@ CREATE TABLE request_log (
     response_body text NOT NULL,
     response_cut boolean NOT NULL,
     lost_before bigint NOT NULL,
+    subject_id uuid,
     CONSTRAINT request_log_has_one_caller CHECK (((token_id IS NULL) <> (agent_id IS NULL)))
 )
 PARTITION BY RANGE (id);
@@ -3637,6 +3638,7 @@ ALTER TABLE ONLY request_log
 CREATE INDEX request_log_by_key ON ONLY request_log USING btree (platform_id, idempotency_key, id) WHERE (idempotency_key <> ''::text);
 CREATE INDEX request_log_by_operation ON ONLY request_log USING btree (platform_id, operation, id);
 CREATE INDEX request_log_by_request ON ONLY request_log USING btree (platform_id, request_id);
+CREATE INDEX request_log_by_subject ON ONLY request_log USING btree (platform_id, subject_id, id) WHERE (subject_id IS NOT NULL);
 CREATE INDEX request_log_failed ON ONLY request_log USING btree (platform_id, id) WHERE (status >= 400);
 CREATE INDEX request_log_server_failed ON ONLY request_log USING btree (platform_id, id) WHERE (status >= 500);
 CREATE POLICY platform_isolation ON request_log USING (((platform_id = ( SELECT visible_platform() AS visible_platform)) OR ( SELECT all_platforms_visible() AS all_platforms_visible)));

@@ -17,7 +17,9 @@ type RequestLogFilter struct {
 	PathPrefixes   []string // one of them
 	RequestID      uuid.UUID
 	IdempotencyKey string
-	Token          ident.Token
-	Agent          ident.Agent
-	Arrived        period.Interval
+	// Subjects are what was made or changed, one of them. MaxRead has no effect then.
+	Subjects []uuid.UUID
+	Token    ident.Token
+	Agent    ident.Agent
+	Arrived  period.Interval
 }

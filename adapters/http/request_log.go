@@ -61,6 +61,13 @@ func (x *exchange) record() {
 		entry.IdempotencyKey = keys[0]
 	}
 	x.recordContents(&entry, log.KeepsBodies(caller.Environment, x.status))
+	if x.r.Method != http.MethodGet && x.r.Method != http.MethodHead {
+		var made []byte
+		if x.response != nil && x.status < http.StatusMultipleChoices {
+			made = x.response.Bytes()
+		}
+		entry.Subject = requestlog.SubjectOf(entry.Path, made)
+	}
 	log.Record(entry)
 }
 

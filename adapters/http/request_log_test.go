@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/uuid"
+
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/platform"
@@ -71,7 +73,8 @@ func TestRequestLog_EntryOfARequest(t *testing.T) {
 	e := log.last(t)
 	if e.Platform != platformID || e.Token.IsZero() || !e.Agent.IsZero() || e.Method != "POST" || e.Operation != "sendParcel" ||
 		e.Route != BasePath+"/parcels" || e.Path != BasePath+"/parcels" || e.Query != "via=***" || e.Status != 201 || e.Code != "" ||
-		e.RequestID.String() != id || e.IdempotencyKey != "order-7" || e.Replayed || e.Duration <= 0 || e.ArrivedAt.IsZero() {
+		e.RequestID.String() != id || e.IdempotencyKey != "order-7" || e.Replayed || e.Duration <= 0 || e.ArrivedAt.IsZero() ||
+		e.Subject != parcelID.UUID() {
 		t.Errorf("%+v", e)
 	}
 	want := `{"to":"` + receiverID.String() + `","weight":5,"note":"***","label":"***","currency":"USD","***":"***"}`
@@ -84,8 +87,13 @@ func TestRequestLog_EntryOfARequest(t *testing.T) {
 	}
 
 	f.do("POST", "/parcels?via=Ana", body, withKey("order-7"))
-	if e := log.last(t); !e.Replayed || e.Status != 201 {
+	if e := log.last(t); !e.Replayed || e.Status != 201 || e.Subject != parcelID.UUID() {
 		t.Errorf("the repeated request: %+v", e)
+	}
+
+	f.do("GET", "/parcels/"+parcelID.String(), "")
+	if e := log.last(t); e.Subject != uuid.Nil {
+		t.Errorf("a request that reads is about %s", e.Subject)
 	}
 
 	log.without = true

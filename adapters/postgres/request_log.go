@@ -32,14 +32,14 @@ var requestLog = schema.New("request_log", keyOfPlatform, func(e *requestlog.Ent
 		{Name: "request_body", Field: &e.Request.Body}, {Name: "request_cut", Field: &e.Request.Cut},
 		{Name: "response_type", Field: &e.Response.Type}, {Name: "response_size", Field: &e.Response.Size},
 		{Name: "response_body", Field: &e.Response.Body}, {Name: "response_cut", Field: &e.Response.Cut},
-		{Name: "lost_before", Field: &e.LostBefore},
+		{Name: "lost_before", Field: &e.LostBefore}, {Name: "subject_id", Field: schema.Optional(&e.Subject)},
 	}
 })
 
 // requestLogLines are the entries without bodies, which are long.
 var requestLogLines = requestLog.Only("platform_id", "id", "token_id", "agent_id", "arrived_at", "duration_us", "method", "operation",
 	"route", "path", "query", "status", "code", "message", "request_id", "idempotency_key", "replayed", "request_type", "request_size",
-	"response_type", "response_size", "lost_before")
+	"response_type", "response_size", "lost_before", "subject_id")
 
 var insertRequestLog = requestLog.InsertAll("ON CONFLICT (platform_id, id) DO NOTHING")
 
@@ -58,14 +58,18 @@ func (db *DB) RequestLogEntry(ctx context.Context, p ident.Platform, id ident.Re
 // was written.
 const maxRequestDuration = time.Hour
 
-// RequestLog uses the first of request_log_by_request, request_log_by_key, request_log_server_failed, request_log_by_operation and
-// request_log_failed that finds the rows of the filter, or the primary key.
+// RequestLog uses the first of request_log_by_subject, request_log_by_request, request_log_by_key, request_log_server_failed,
+// request_log_by_operation and request_log_failed that finds the rows of the filter, or the primary key.
 func (db *DB) RequestLog(ctx context.Context, p ident.Platform, f ports.RequestLogFilter) (ports.Page[requestlog.Entry], error) {
-	l := newList("request_log", p)
+	l := newJoinedList("request_log AS t", "t", p)
 	find := l.byIndex
 	byIndex := func(text string, args ...any) {
 		find(text, args...)
 		find = l.where
+	}
+	for _, id := range f.Subjects {
+		l.alternatives = append(l.alternatives, condition{"subject_id = ?", []any{id}})
+		find, f.MaxRead = l.where, 0
 	}
 	if f.RequestID != uuid.Nil {
 		byIndex("request_id = ?", f.RequestID)

@@ -16,11 +16,12 @@ import (
 // fillRequestLog writes requests of one second each of a platform. Few are of the operation rare, have its path, or failed.
 const fillRequestLog = `
 INSERT INTO request_log (platform_id, id, token_id, arrived_at, duration_us, method, operation, route, path, query, status, code, message, request_id,
-	idempotency_key, replayed, request_type, request_size, request_body, request_cut, response_type, response_size, response_body, response_cut, lost_before)
+	idempotency_key, replayed, request_type, request_size, request_body, request_cut, response_type, response_size, response_body, response_cut, lost_before, subject_id)
 SELECT '00000000-0000-7000-8001-000000000000', (lpad(to_hex((1773489600000 + n * 1000)::bigint), 12, '0') || '70008001' || lpad(to_hex(n), 12, '0'))::uuid,
 	gen_random_uuid(), to_timestamp(1773489600 + n), 1, 'POST', CASE n % 10000 WHEN 1 THEN 'rare' ELSE 'createQuote' END, '',
 	CASE n % 10000 WHEN 1 THEN '/rare' ELSE '/quotes' END, '', CASE n % 10000 WHEN 2 THEN 503 ELSE CASE n % 50 WHEN 3 THEN 409 ELSE 201 END END, '', '',
-	gen_random_uuid(), 'key-' || n, false, '', 0, '', false, '', 0, '', false, 0
+	gen_random_uuid(), 'key-' || n, false, '', 0, '', false, '', 0, '', false, 0,
+	(lpad(to_hex(n % 10000), 8, '0') || '-0000-7000-8001-000000000000')::uuid
 FROM generate_series(1, 40000) n;
 ANALYZE request_log;`
 
@@ -46,9 +47,11 @@ func TestRequestLog_ReadsLittleOfMany(t *testing.T) {
 		"failures of the service":  {ports.RequestLogFilter{Statuses: statuses(5)}, 4, few},
 		"refused":                  {ports.RequestLogFilter{Statuses: statuses(4)}, 50, maxRead},
 		"failures of an operation": {ports.RequestLogFilter{Statuses: statuses(5), Operation: "createQuote"}, 4, few},
-		"with a key":               {ports.RequestLogFilter{IdempotencyKey: "key-7"}, 1, few},
-		"with a rare path":         {ports.RequestLogFilter{PathPrefixes: []string{"/v/rare", "/rare"}}, 0, 2 * maxRead},
-		"with a rare method":       {ports.RequestLogFilter{Method: "GET"}, 0, 2 * maxRead},
+		"of two things": {ports.RequestLogFilter{Subjects: []uuid.UUID{uuid.MustParse("00000001-0000-7000-8001-000000000000"),
+			uuid.MustParse("00000002-0000-7000-8001-000000000000")}}, 8, few},
+		"with a key":         {ports.RequestLogFilter{IdempotencyKey: "key-7"}, 1, few},
+		"with a rare path":   {ports.RequestLogFilter{PathPrefixes: []string{"/v/rare", "/rare"}}, 0, 2 * maxRead},
+		"with a rare method": {ports.RequestLogFilter{Method: "GET"}, 0, 2 * maxRead},
 		"of an hour of the past": {ports.RequestLogFilter{Method: "GET", Arrived: period.Interval{From: time.Unix(1773489600+3600, 0),
 			To: time.Unix(1773489600+7200, 0)}}, 0, 2 * maxRead},
 	} {

@@ -45,6 +45,8 @@ func TestRequestLog_ListsByEachFilter(t *testing.T) {
 	entries[2].Method, entries[2].Operation, entries[2].Path = "GET", "getQuote", "/v/quotes/x_y"
 	entries[3].Status, entries[3].IdempotencyKey, entries[3].Path = 503, "", "/quotes"
 	entries[4].Token, entries[4].Agent = ident.Token{}, agent
+	made, changed := newIDAt(noon), newIDAt(noon)
+	entries[0].Subject, entries[3].Subject, entries[4].Subject, entries[5].Subject = made, changed, made, made
 	entries[5].Platform, entries[5].RequestID = c.otherPlatform.ID, entries[0].RequestID
 	for range 2 {
 		c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error { return tx.SaveRequestLog(ctx, entries) })
@@ -79,6 +81,8 @@ func TestRequestLog_ListsByEachFilter(t *testing.T) {
 		"agent":         {ports.RequestLogFilter{Agent: agent}, []int{4}},
 		"from":          {ports.RequestLogFilter{Arrived: period.Interval{From: entries[3].ArrivedAt}}, []int{4, 3}},
 		"to":            {ports.RequestLogFilter{Arrived: period.Interval{To: entries[1].ArrivedAt}}, []int{0}},
+		"subjects":      {ports.RequestLogFilter{Subjects: []uuid.UUID{made, changed}}, []int{4, 3, 0}},
+		"subject":       {ports.RequestLogFilter{Subjects: []uuid.UUID{made}, Method: "POST", Paging: ports.Paging{MaxRead: 1}}, []int{4, 0}},
 		"all that is":   {ports.RequestLogFilter{Statuses: ranges(400, 599), Method: "POST", Operation: "createQuote"}, []int{3, 1}},
 		"unknown":       {ports.RequestLogFilter{RequestID: uuid.New()}, nil},
 		"limited to 2":  {ports.RequestLogFilter{Paging: ports.Paging{Limit: 2}}, []int{4, 3}},

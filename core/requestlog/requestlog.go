@@ -3,6 +3,7 @@
 package requestlog
 
 import (
+	"bytes"
 	"strings"
 	"time"
 
@@ -32,6 +33,8 @@ type Entry struct {
 	RequestID      uuid.UUID
 	IdempotencyKey string
 	Replayed       bool // the response was saved before
+	// Subject is the id of what the request has made or changed; zero if that is not known, and for one that reads.
+	Subject uuid.UUID
 
 	Request, Response Content
 
@@ -86,4 +89,25 @@ func PathPrefixes(base, prefix string) []string {
 		return []string{prefix}
 	}
 	return []string{base + prefix, prefix}
+}
+
+// SubjectOf returns the id of what a request makes or changes: the first one in its path or else the one that its response begins with.
+func SubjectOf(path string, response []byte) uuid.UUID {
+	for segment := range strings.SplitSeq(path, "/") {
+		if IsID([]byte(segment)) {
+			return uuidOf([]byte(segment))
+		}
+	}
+	if rest, has := bytes.CutPrefix(response, []byte(`{"id":"`)); has {
+		if id, _, _ := bytes.Cut(rest[:min(len(rest), 80)], []byte{'"'}); IsID(id) {
+			return uuidOf(id)
+		}
+	}
+	return uuid.Nil
+}
+
+func uuidOf(id []byte) uuid.UUID {
+	_, text, _ := bytes.Cut(id, []byte{':'})
+	parsed, _ := uuid.ParseBytes(text) // it has the form of one
+	return parsed
 }

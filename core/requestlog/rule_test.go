@@ -3,6 +3,8 @@ package requestlog_test
 import (
 	"testing"
 
+	"github.com/google/uuid"
+
 	"causeway/core/platform"
 	"causeway/core/requestlog"
 )
@@ -48,6 +50,25 @@ func TestBodies_Keep(t *testing.T) {
 	} {
 		if c.bodies.Keep(c.of, 201) != c.succeeded || c.bodies.Keep(c.of, 400) != c.refused {
 			t.Errorf("%+v", c)
+		}
+	}
+}
+
+func TestSubjectOf_PathOrResponse(t *testing.T) {
+	t.Parallel()
+	// A request is about the first id in its path; one that makes something, about the id that its response begins with. An id deeper in a
+	// response, or what is no id, is none.
+	const quote, payment = "0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6b", "0199e3a4-7c5e-7d21-9f0b-3c1d2e4f5a6c"
+	for _, c := range []struct{ path, response, want string }{
+		{"/v/quotes", `{"id":"Quote:` + quote + `","transactionId":"Transaction:` + payment + `"}`, quote},
+		{"/v/quotes/Quote:" + quote + "/execute", `{"id":"Transaction:` + payment + `"}`, quote},
+		{"/v/customers/Customer:" + quote + "/x/Document:" + payment, "", quote},
+		{"/v/quotes", `{"data":[{"id":"Quote:` + quote + `"}]}`, ""}, {"/v/quotes", `{"id":"Quote:1"}`, ""},
+		{"/v/quotes", `{"id":"Quote:`, ""}, {"/v/quotes/***", "", ""},
+	} {
+		got := requestlog.SubjectOf(c.path, []byte(c.response))
+		if want, _ := uuid.Parse(c.want); got != want {
+			t.Errorf("%s, %s: %s, want %s", c.path, c.response, got, want)
 		}
 	}
 }

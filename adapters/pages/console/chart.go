@@ -92,7 +92,7 @@ func newFigures(name string, groups []chartGroup, hours []ports.HourFigures, of 
 		f, within := of(h), ""
 		counted[i] = []int64{f.Done, f.Refused, f.Failed}
 		if f != (ports.Figures{}) {
-			within = f.P95.Round(time.Millisecond).String()
+			within = spanOf(f.P95)
 		}
 		c.Days = append(c.Days, chartDay{Day: moment(h.From), Short: hourIn(in)(h.From), More: []string{within}})
 	}

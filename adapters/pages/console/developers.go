@@ -145,6 +145,10 @@ func (c *Console) showRequests(r *request) error {
 		"masked."}
 	f := ports.RequestLogFilter{Paging: pagingOf(r), Operation: get("operation"), IdempotencyKey: get("key")}
 	f.MaxRead = maxRequestsRead
+	for _, word := range strings.Fields(get("about")) {
+		id, _ := subjectIn(word)
+		f.Subjects = append(f.Subjects, id) // of what is no id, there are none
+	}
 	if digit, err := strconv.Atoi(get("status")); err == nil && digit >= 1 && digit <= 5 {
 		f.Statuses = []requestlog.StatusRange{{From: digit * 100, To: digit*100 + 99}}
 	}
@@ -161,6 +165,7 @@ func (c *Console) showRequests(r *request) error {
 		{Name: "operation", Label: "Operation", Value: get("operation"), Hint: "Such as `createQuote`."},
 		{Name: "path", Label: "Path begins with", Value: get("path")}, {Name: "id", Label: "Id of the request", Value: get("id")},
 		{Name: "key", Label: "Idempotency key", Value: get("key")},
+		{Name: "about", Label: "Has made or changed", Value: get("about"), Hint: "An id, such as that of a quote."},
 		r.zone().field("from", "From", get("from")), r.zone().field("to", "To", get("to"))}}
 	if len(v.Problems) > 0 {
 		return c.show(r, v)
@@ -169,13 +174,8 @@ func (c *Console) showRequests(r *request) error {
 	if err != nil {
 		return err
 	}
-	rows := table{Label: "Requests", Columns: columns("Time", "Request", "Operation", ">Status", "Error", ">Milliseconds", "By"),
-		Empty: "There are no such requests. How long they are kept is a setting: `--request-log-retention`."}
-	for _, e := range found.Items {
-		rows.Rows = append(rows.Rows, []cell{timed(e.ArrivedAt), linked(e.Method+" "+e.Path, v.Base+"/requests/"+pathOfID(e.ID)),
-			plain(e.Operation), amountCell(strconv.Itoa(e.Status)), plain(e.Code), amountCell(strconv.FormatInt(e.Duration.Milliseconds(), 10)),
-			plain(requester(e))})
-	}
+	rows := requestTable(v.Base, found.Items)
+	rows.Empty = "There are no such requests. How long they are kept is a setting: `--request-log-retention`."
 	v.Sections = []section{{Table: &rows}}
 	v.Older = older(r, found.More, found.Items, func(e requestlog.Entry) string { return pathOfID(e.ID) })
 	if found.ReadTo != uuid.Nil {
@@ -186,6 +186,16 @@ func (c *Console) showRequests(r *request) error {
 		v.Older = pageAfter(r, found.ReadTo.String())
 	}
 	return c.show(r, v)
+}
+
+func requestTable(base string, found []requestlog.Entry) table {
+	rows := table{Label: "Requests", Columns: columns("Time", "Request", "Operation", ">Status", "Error", ">Milliseconds", "By")}
+	for _, e := range found {
+		rows.Rows = append(rows.Rows, []cell{timed(e.ArrivedAt), linked(e.Method+" "+e.Path, base+"/requests/"+pathOfID(e.ID)),
+			plain(e.Operation), amountCell(strconv.Itoa(e.Status)), plain(e.Code), amountCell(strconv.FormatInt(e.Duration.Milliseconds(), 10)),
+			plain(requester(e))})
+	}
+	return rows
 }
 
 func requester(e requestlog.Entry) string {
@@ -205,7 +215,7 @@ func (c *Console) showRequest(r *request) error {
 		return err
 	}
 	v := view{page: c.page(r, e.Method+" "+e.Path, "requests")}
-	v.Facts = add(nil, "Time", moment(e.ArrivedAt)+", "+e.Duration.Round(time.Millisecond).String())
+	v.Facts = add(nil, "Time", moment(e.ArrivedAt)+", "+spanOf(e.Duration))
 	v.Facts = add(v.Facts, "Status", strconv.Itoa(e.Status))
 	v.Facts = add(v.Facts, "Error", joined([]string{e.Code, e.Message}))
 	v.Facts = add(v.Facts, "Operation", e.Operation)

@@ -113,12 +113,12 @@ var paymentActions = []paymentAction{
 			return err
 		}},
 	{"return", "Return", "The bank of the beneficiary returns the payout, as one does after days. The customer is refunded.", person.Assist,
-		platform.PersonSimulatedPayment, true, isPaidOut, noFields, func(c *Console, r *request, t transaction.Transaction) error {
+		platform.PersonSimulatedPayment, true, isReturnable, noFields, func(c *Console, r *request, t transaction.Transaction) error {
 			_, err := c.PaymentActions.ReturnNow(r.Context(), r.platform.ID, t.ID, nil)
 			return err
 		}},
 	{"take-back", "Take the collection back", "The bank of the payer takes back what was collected, as one does after days. The customer " +
-		"owes it.", person.Assist, platform.PersonSimulatedPayment, true, isPaidOut, noFields,
+		"owes it.", person.Assist, platform.PersonSimulatedPayment, true, isRecallable, noFields,
 		func(c *Console, r *request, t transaction.Transaction) error {
 			_, err := c.PaymentActions.TakeBackNow(r.Context(), r.platform.ID, t.ID, nil)
 			return err
@@ -142,9 +142,13 @@ func waitsForExecution(t transaction.Transaction) bool {
 
 func noFields(transaction.Transaction) []field { return nil }
 
-func isPaidOut(t transaction.Transaction) bool {
-	return t.Type == transaction.Outgoing && t.State.Status == transaction.Completed
+// isReturnable reports whether a bank has the payout.
+func isReturnable(t transaction.Transaction) bool {
+	return slices.Contains(t.RailSteps(), transaction.StepCheckReturn)
 }
+
+// isRecallable reports whether a bank may take back what was collected for the payment.
+func isRecallable(t transaction.Transaction) bool { return t.HasCollected() && t.State.IsFinal() }
 
 // infoPrefix begins the names of fields about the receiver.
 const infoPrefix = "info-"
@@ -217,6 +221,9 @@ func (p page) actionsOn(found accounting.Timeline) (links []fact) {
 	t := found.Transaction
 	to := p.Base + "/payments/" + pathOfID(t.ID) + "/"
 	for _, a := range paymentActions {
+		if a.path == "take-back" && isOwed(found) {
+			continue
+		}
 		if (!a.isSandbox || p.IsSandbox()) && a.offered(t) && p.Person.May(a.right, p.Platform.ID) {
 			links = append(links, actionLink(a.title, to+a.path))
 		}
@@ -225,6 +232,11 @@ func (p page) actionsOn(found accounting.Timeline) (links []fact) {
 		links = append(links, actionLink("Send the webhooks again", to+"redeliver"))
 	}
 	return links
+}
+
+// isOwed reports whether the collection of a payment was taken back before.
+func isOwed(found accounting.Timeline) bool {
+	return slices.ContainsFunc(found.Events, func(e accounting.TimelineEvent) bool { return e.Type == accounting.TimelineReceivable })
 }
 
 // deliveriesIn are the webhooks about a payment, in their order.

@@ -225,7 +225,9 @@ type paymentPage struct {
 	Actions []fact
 	// Sections are about the connections that carry it, and the jobs about it that have stopped.
 	Sections []section
-	Events   []timelineRow
+	// States are those that it has had, in their order.
+	States []paymentState
+	Events []timelineRow
 }
 
 // fact is a line of a list of facts. Link may be empty. Actor is who has done it, shown behind the value.
@@ -250,8 +252,7 @@ func (c *Console) paymentWith(r *request, revealed bool) error {
 	show := shown(revealed)
 	data := paymentPage{page: c.page(r, "Payment", "payments"), Timeline: timeline, IsRevealed: revealed}
 	data.Facts = paymentFacts(timeline.Transaction, data.Base, show)
-	minute := escapeQuery(timeline.Transaction.CreatedAt.In(r.zone().location).Format(timeForm))
-	data.Facts = add(data.Facts, "Requests at its creation", "in the log of requests", data.Base+"/requests?from="+minute+"&to="+minute)
+	data.States = statesOf(timeline)
 	data.Actions = data.actionsOn(timeline)
 	if err := c.addRefund(r, &data); err != nil {
 		return err
@@ -260,6 +261,9 @@ func (c *Console) paymentWith(r *request, revealed bool) error {
 		return err
 	}
 	if err := c.addStoppedJobs(r, &data); err != nil {
+		return err
+	}
+	if err := c.addRequests(r, &data); err != nil {
 		return err
 	}
 	if err := c.addActivity(r, &data); err != nil {
@@ -297,8 +301,28 @@ func (c *Console) addBodies(r *request, data *paymentPage) error {
 	return nil
 }
 
-// requestsLink is that of the requests of the API whose path begins with one.
-func requestsLink(base, path string) string { return base + "/requests?path=" + escapeQuery(path) }
+// addRequests adds the requests of the API that have made and changed a payment and its quote.
+func (c *Console) addRequests(r *request, data *paymentPage) error {
+	t := data.Transaction
+	f := ports.RequestLogFilter{Subjects: []uuid.UUID{t.ID.UUID()}, Paging: ports.Paging{Limit: pageSize, WithoutTotal: true}}
+	about := t.ID.String()
+	if !t.Quote.IsZero() {
+		f.Subjects, about = append(f.Subjects, t.Quote.UUID()), about+" "+t.Quote.String()
+	}
+	found, err := c.RequestLog.List(r.Context(), r.platform.ID, f)
+	if err != nil {
+		return err
+	}
+	rows := requestTable(data.Base, found.Items)
+	rows.Empty = "There are none in the log of requests: the service has made it itself, or they were deleted with age."
+	s := section{Heading: "Requests that made and changed it", Table: &rows}
+	if found.More {
+		s.Facts = add(nil, "Older", "in the log of requests", data.Base+"/requests?about="+escapeQuery(about))
+	}
+	s.Facts = add(s.Facts, "That read it", "in the log of requests", data.Base+"/requests?path="+escapeQuery("/transactions/"+t.ID.String()))
+	data.Sections = append(data.Sections, s)
+	return nil
+}
 
 // shown returns how personal data is shown.
 func shown(revealed bool) func(string) string {
@@ -336,10 +360,7 @@ func paymentFacts(t transaction.Transaction, base string, show func(string) stri
 	for _, name := range slices.Sorted(maps.Keys(t.Payer)) {
 		add("Payer "+strings.ToLower(strings.ReplaceAll(name, "_", " ")), show(t.Payer[name]), "")
 	}
-	if !t.Quote.IsZero() {
-		add("Quote", t.Quote.String(), requestsLink(base, "/quotes/"+t.Quote.String()))
-	}
-	add("Requests about it", "in the log of requests", requestsLink(base, "/transactions/"+t.ID.String()))
+	add("Quote", t.Quote.String(), "")
 	add("Agent", t.Agent.String(), "")
 	add("Failure", string(t.State.Reason), "")
 	add("Partner's code", t.Rejection.Code, "")

@@ -56,6 +56,47 @@ func accountLink(base, path string, c money.Currency) string {
 	return base + "/entries?path=" + escapeQuery(path) + "&currency=" + escapeQuery(string(c))
 }
 
+// paymentState is a state of a payment, and when it began.
+type paymentState struct {
+	Status string
+	At     time.Time
+}
+
+// statesOf returns the states of a payment, which its events name, and the last one also without them.
+func statesOf(t accounting.Timeline) (states []paymentState) {
+	for _, e := range t.Events {
+		if e.Type == accounting.TimelineWebhookEvent {
+			if status := stateIn(*e.Delivery); status != "" {
+				states = append(states, paymentState{status, e.At})
+			}
+		}
+	}
+	if len(states) == 0 { // they were deleted with age
+		states = []paymentState{{"REQUESTED", t.Transaction.CreatedAt}}
+		if at := t.Transaction.SettledAt; !at.IsZero() {
+			states = append(states, paymentState{string(t.Transaction.State.Status), at})
+		}
+	}
+	return states
+}
+
+// stateIn returns the state that a payment has come to with an event; empty for an event of something else.
+func stateIn(d ports.Delivery) string {
+	if d.Type != event.OutgoingPayment && d.Type != event.IncomingPayment {
+		return ""
+	}
+	_, status, _ := strings.Cut(d.Name, ".")
+	return status
+}
+
+// deliveryText says what has become of a webhook.
+func deliveryText(d ports.Delivery) string {
+	if d.Status == event.Unsent {
+		return "not sent: the platform had no webhook endpoint"
+	}
+	return lower(d.Status)
+}
+
 func timelineRows(t accounting.Timeline, base string, show func(string) string) []timelineRow {
 	rows := make([]timelineRow, len(t.Events))
 	for i, e := range t.Events {
@@ -79,7 +120,7 @@ func newTimelineRow(t accounting.Timeline, e accounting.TimelineEvent, base stri
 		return timelineRow{Kind: "Unmatched funds assigned", Text: e.Assignment.Receipt.Amount.String()}
 	case accounting.TimelineRailReplied:
 		reply := e.RailReply
-		parts := []string{string(reply.Verdict), string(reply.Reason), reply.PartnerID, reply.Code, show(reply.Text)}
+		parts := []string{lower(reply.Verdict), lower(reply.Reason), reply.PartnerID, reply.Code, show(reply.Text)}
 		if !reply.RetryAt.IsZero() {
 			parts = append(parts, "asked again at "+moment(reply.RetryAt))
 		}
@@ -95,9 +136,13 @@ func newTimelineRow(t accounting.Timeline, e accounting.TimelineEvent, base stri
 		return timelineRow{Kind: "Posting: " + strings.ToLower(strings.ReplaceAll(string(p.Kind), "_", " ")), Text: text,
 			Link: base + "/postings/" + p.ID.String(), Entries: newEntryList(*p, base)}
 	case accounting.TimelineWebhookEvent:
-		return timelineRow{Kind: "Webhook " + e.Delivery.Name, Text: string(e.Delivery.Status), Link: base + "/webhooks/" +
+		row := timelineRow{Kind: "Webhook " + e.Delivery.Name, Text: deliveryText(*e.Delivery), Link: base + "/webhooks/" +
 			e.Delivery.ID.UUID().String(), Webhook: &webhookDetails{Label: "Attempts of " + e.Delivery.ID.String(),
 			Attempts: e.Delivery.Attempts}}
+		if status := stateIn(*e.Delivery); status != "" {
+			row.Kind, row.Text = "The payment is "+lower(status), "webhook "+e.Delivery.Name+", "+row.Text
+		}
+		return row
 	case accounting.TimelineWebhookAttempt:
 		text := joined([]string{string(e.Attempt.Outcome), statusText(e.Attempt.StatusCode), e.Attempt.Error})
 		return timelineRow{Kind: fmt.Sprintf("Attempt %d of %s", e.Attempt.Number, e.Delivery.Name), Text: text,

@@ -289,13 +289,21 @@ func byOrService(a platform.Author, approval platform.Approval) string {
 	return by(a, approval)
 }
 
+// spanOf returns how long something takes, as people say it.
+func spanOf(d time.Duration) string {
+	if d < time.Minute {
+		return d.Round(time.Millisecond).String()
+	}
+	return ageOf(d)
+}
+
 // ageOf returns a duration as people say it.
 func ageOf(d time.Duration) string {
 	switch {
 	case d >= 48*time.Hour:
-		return itoa(int(d.Hours())/24) + " days"
+		return counted(int(d.Hours())/24, "day")
 	case d >= 2*time.Hour:
-		return itoa(int(d.Hours())) + " hours"
+		return counted(int(d.Hours()), "hour")
 	}
-	return itoa(int(d.Minutes())) + " minutes"
+	return counted(int(d.Minutes()), "minute")
 }
