@@ -80,6 +80,7 @@ type API struct {
 	loginLimiter  *loginLimiter
 	inFlight      *inFlight
 	uploads       *uploadSlots
+	notFound      map[string]*route // pages, by what their paths begin with
 	meter         *meter
 	draining      drain
 }
@@ -105,6 +106,7 @@ func New(config Config) *API {
 		config.NewID = uuid.New
 	}
 	a := &API{
+		notFound:      map[string]*route{},
 		config:        config,
 		router:        newRouter(),
 		tokenLimiters: newLimiters[tokenKey](config.Rate),
@@ -141,6 +143,11 @@ func (a *API) Build() error {
 // idempotency, logged and measured like an operation. Path parameters are in braces.
 func (a *API) Mount(method, pattern string, h http.Handler) {
 	a.router.add(method, pattern, &route{method: method, pattern: pattern, page: h, timer: a.meter.timer(method, pattern)})
+}
+
+// MountNotFound serves all paths that begin with a prefix and have nothing else, as pages.
+func (a *API) MountNotFound(prefix string, h http.Handler) {
+	a.notFound[prefix] = &route{method: http.MethodGet, pattern: prefix, page: h, timer: a.meter.timer(http.MethodGet, prefix)}
 }
 
 // adapter implements huma.Adapter on the router.

@@ -82,6 +82,15 @@ func (x *exchange) serve() {
 			x.item = nil // links of a page are relative to its path
 		}
 	}
+	if x.item == nil {
+		for prefix, rt := range x.api.notFound {
+			if strings.HasPrefix(path, prefix) {
+				x.route = rt
+				x.servePage()
+				return
+			}
+		}
+	}
 	switch {
 	case x.item == nil:
 		x.respondError(fault.New(fault.NotFound, "No such endpoint. Paths begin with %s; see %s/docs.", BasePath, BasePath))
@@ -207,8 +216,10 @@ func (p *panicError) Error() string { return fmt.Sprintf("panic: %v", p.value) }
 // servePage runs a page, which writes its response itself.
 func (x *exchange) servePage() {
 	page := &pageWriter{ResponseWriter: x.w, x: x}
-	for i, name := range x.item.names {
-		x.r.SetPathValue(name, x.params[i].Value)
+	if x.item != nil {
+		for i, name := range x.item.names {
+			x.r.SetPathValue(name, x.params[i].Value)
+		}
 	}
 	x.route.page.ServeHTTP(page, x.r)
 	x.headersSent = x.headersSent || x.status != 0

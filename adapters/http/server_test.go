@@ -10,6 +10,7 @@ import (
 	"mime/multipart"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -367,10 +368,21 @@ func TestMount(t *testing.T) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprintf(w, "<p>%s</p>", r.PathValue("code"))
 	}))
+	f.MountNotFound("/hosted/", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusNotFound)
+		fmt.Fprint(w, "<p>no page</p>")
+	}))
 	if err := f.Build(); err != nil {
 		t.Fatal(err)
 	}
-
+	w := httptest.NewRecorder()
+	f.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/hosted/a/b", nil))
+	if w.Code != http.StatusNotFound || w.Body.String() != "<p>no page</p>" {
+		t.Errorf("a path without a page: %d %s", w.Code, w.Body)
+	}
+	if got := f.request("GET", "/other/a", ""); got.status != http.StatusNotFound || got.error.Code != string(fault.NotFound) {
+		t.Errorf("a path beside them: %d %s", got.status, got.body)
+	}
 	if got := f.request("GET", "/hosted/a%20b", ""); got.status != 200 || got.body != "<p>a b</p>" ||
 		got.header.Get("Content-Type") != "text/html" {
 		t.Errorf("page: %d %v %s", got.status, got.header, got.body)

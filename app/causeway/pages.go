@@ -60,5 +60,6 @@ func (a *app) mountConsole(server *httpapi.API, address net.Addr) error {
 		return err
 	}
 	consolePages.Register(server.Mount, server.LimitByAddress(signInRate, consolePages.TooManyRequests()))
+	server.MountNotFound("/console/", consolePages.NotFound())
 	return nil
 }

@@ -247,6 +247,16 @@ type Confirmation struct {
 	Passkey []byte
 }
 
+// NeedsNoCode reports whether Confirm takes no code: the person was signed in by a link, and has chosen no password since.
+func (s *Service) NeedsNoCode(ctx context.Context, in SignedIn) (bool, error) {
+	factors, err := s.Store.FactorsOf(ports.ForAllPlatforms(ctx), in.Person.ID)
+	return err == nil && needsNoCode(in, factors), err
+}
+
+func needsNoCode(in SignedIn, f person.Factors) bool {
+	return f.PasswordHash == "" && !in.Setup && !in.SingleSignOn
+}
+
 // Confirm checks, before a person moves money or gives rights, that it is still the person who works: by the provider that has begun its
 // session, with a passkey, or with a code. The session of a link that signs in has no factors to ask for. Faults: UNAUTHORIZED,
 // CONFLICT, RATE_LIMITED.
@@ -264,7 +274,7 @@ func (s *Service) Confirm(ctx context.Context, in SignedIn, by Confirmation) err
 	if factors.PasswordHash == "" && in.SingleSignOn {
 		return person.ErrConfirmAtProvider
 	}
-	if factors.PasswordHash == "" && !in.Setup {
+	if needsNoCode(in, factors) {
 		// Who was given a new link meanwhile has lost its factors and its sessions at once.
 		_, _, err := s.Store.SessionWithPerson(ports.ForAllPlatforms(ctx), in.TokenHash)
 		return err

@@ -16,9 +16,14 @@ type confirmBox struct {
 	// Action is the path of the page. Confirmed: the provider has confirmed it just now.
 	Action    string
 	Confirmed bool
+	// NoCode: who is signed in by a link is not asked for one.
+	NoCode bool
 	// Passkeys and Provider are the ways to confirm besides a code.
 	Passkeys, Provider bool
 }
+
+// AsksForCode reports whether the form has a field for a code.
+func (b confirmBox) AsksForCode() bool { return !b.Confirmed && !b.NoCode }
 
 // askToConfirm adds to a page how its form is confirmed. Only then does the page run a script.
 func (c *Console) askToConfirm(r *request, p *page) error {
@@ -26,7 +31,11 @@ func (c *Console) askToConfirm(r *request, p *page) error {
 	if err != nil {
 		return err
 	}
-	p.Confirm = confirmBox{Action: r.URL.Path, Confirmed: c.People.IsConfirmed(r.in, r.URL.Path), Passkeys: len(keys) > 0 &&
+	noCode, err := c.People.NeedsNoCode(r.Context(), r.in)
+	if err != nil {
+		return err
+	}
+	p.Confirm = confirmBox{NoCode: noCode, Action: r.URL.Path, Confirmed: c.People.IsConfirmed(r.in, r.URL.Path), Passkeys: len(keys) > 0 &&
 		c.People.HasPasskeys(), Provider: c.People.HasSingleSignOn() && r.in.SingleSignOn}
 	if p.Confirm.Passkeys {
 		c.allowScript(r, p)

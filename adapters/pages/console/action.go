@@ -3,6 +3,7 @@ package console
 import (
 	"html/template"
 	"net/http"
+	"strings"
 
 	"causeway/core/fault"
 	"causeway/core/person"
@@ -147,10 +148,13 @@ func (c *Console) refused(r *request, a action, err error) error {
 // problemText says what is wrong, with each field.
 func problemText(f *fault.Error) string {
 	text := f.Message
-	for _, bad := range f.Fields {
-		text += " " + bad.Field + " " + bad.Message + "."
+	if text == fault.Invalid(f.Fields...).Message { // which names the fields only
+		text = ""
 	}
-	return text
+	for _, bad := range f.Fields {
+		text += " " + bad.Field + " " + strings.TrimSuffix(bad.Message, ".") + "."
+	}
+	return strings.TrimSpace(text)
 }
 
 // author returns the person who has signed in as the author of a change on the platform.

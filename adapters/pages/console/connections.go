@@ -61,6 +61,9 @@ func (c *Console) everywhere(right person.Right, serve func(*request) error) fun
 		if err := r.in.Person.Check(right, ident.Platform{}); err != nil {
 			return err
 		}
+		if err := c.recallPlatform(r); err != nil {
+			return err
+		}
 		r.Request = r.WithContext(ports.ForAllPlatforms(r.Context()))
 		return serve(r)
 	})

@@ -19,6 +19,7 @@ import (
 
 	"causeway/adapters/pages/web"
 	"causeway/app/people"
+	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/person"
 	"causeway/core/platform"
@@ -245,6 +246,8 @@ type request struct {
 	// isList: the page is a list that is a file too. lines takes those of the file, if it is written.
 	isList bool
 	lines  *listFile
+	// last is the platform whose pages were open before, on a page of no platform; zero if there is none.
+	last platform.Platform
 }
 
 // handler returns the handler that serves a page, and shows its error.
@@ -319,6 +322,7 @@ func (c *Console) onPlatform(right person.Right, serve func(*request) error) fun
 		if r.platform, err = c.Platforms.Settings(r.Context(), id); err != nil {
 			return err
 		}
+		c.rememberPlatform(r)
 		return serve(r)
 	})
 }
@@ -355,7 +359,10 @@ type page struct {
 	Platform platform.Platform // zero on pages of no platform
 	// Base is the path of the pages of the platform, and Section the entry of the navigation that is current.
 	Base, Section string
-	Query         string // of the search
+	// Around is the path of the pages of the platform that the navigation and the search have: on a page of no platform, the last one.
+	Around string
+	around platform.Platform
+	Query  string // of the search
 	// Script: the page runs the script of passkeys. Confirm is how its form is confirmed.
 	Script bool
 	// Quick: the page runs htmx, which replaces the list in place of the page when it is filtered or paged.
@@ -371,8 +378,12 @@ func (c *Console) page(r *request, title, section string) page {
 	if r.secret != "" {
 		p.FormToken = web.FormToken(r.secret)
 	}
+	p.around = r.last
 	if !r.platform.ID.IsZero() {
-		p.Base = basePath(r.platform.ID)
+		p.Base, p.around = basePath(r.platform.ID), r.platform
+	}
+	if !p.around.ID.IsZero() {
+		p.Around = basePath(p.around.ID)
 	}
 	return p
 }
@@ -402,6 +413,39 @@ func (p page) MayKeepBooks() bool { return p.Person.May(person.KeepBooks, p.Plat
 
 // IsSandbox reports whether the platform moves no money.
 func (p page) IsSandbox() bool { return p.Platform.Environment == platform.Sandbox }
+
+// lastPlatform is the name of the cookie of the platform whose pages were open last. It gives no right.
+const lastPlatform = "console-platform"
+
+func (c *Console) rememberPlatform(r *request) {
+	id := r.platform.ID.UUID().String()
+	if last, err := r.Cookie(lastPlatform); err != nil || last.Value != id {
+		http.SetCookie(r.w, &http.Cookie{Name: lastPlatform, Value: id, Path: root, Secure: c.site.IsSecure, HttpOnly: true,
+			SameSite: http.SameSiteLaxMode})
+	}
+}
+
+// recallPlatform sets the platform whose pages were open last, for the navigation.
+func (c *Console) recallPlatform(r *request) error {
+	last, err := r.Cookie(lastPlatform)
+	if err != nil {
+		return nil //nolint:nilerr // there is none
+	}
+	id, err := ident.ParsePlatform(ident.Platform{}.Prefix() + ":" + last.Value)
+	if err != nil || !r.in.Person.May(person.View, id) {
+		return nil //nolint:nilerr // it is of another person
+	}
+	r.last, err = c.Platforms.Settings(ports.ForPlatform(r.Context(), id), id)
+	if fault.Is(err, fault.NotFound) {
+		return nil
+	}
+	return err
+}
+
+// NotFound is the page of a path that is none.
+func (c *Console) NotFound() http.Handler {
+	return c.handler(c.working(func(*request) error { return errNotFound }))
+}
 
 func basePath(p ident.Platform) string { return platformPath + p.UUID().String() }
 

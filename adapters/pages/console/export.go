@@ -58,8 +58,9 @@ func (c *Console) showExports(r *request) error {
 		return err
 	}
 	v := view{page: c.page(r, "Exports", "exports")}
+	c.refresh(r, &v.page)
 	v.Intro = fmt.Sprintf("The entries of the ledger, payments, the audit and packs of years for auditors as files. One of a platform is "+
-		"written at a time, and a pack beside it, in the background: load the page again to see how far it is. Files are kept for %d days, "+
+		"written at a time, and a pack beside it, in the background. Files are kept for %d days, "+
 		"and can be downloaded by everybody who sees the ledger, those of the audit and packs by who sees the audit; each download is recorded.",
 		exports.FilesRetention/(24*time.Hour))
 	rows := table{Label: "Exports", Columns: columns("Asked for", "By", "Contents", "State", "Progress", ">Bytes", "Change"),

@@ -72,6 +72,8 @@ type fakePeople struct {
 	// confirmed: the provider has confirmed the form of the page of action, which is also the last that was confirmed.
 	confirmed bool
 	action    string
+	// byLink: the session is that of a link that signs in.
+	byLink bool
 	// withoutPasskeys and withoutProvider: the service has none.
 	withoutPasskeys, withoutProvider bool
 	// withoutPassword: nobody has a password. device is what the last browser has said of itself.
@@ -246,6 +248,10 @@ func (f *fakePeople) Confirm(_ context.Context, in people.SignedIn, by people.Co
 
 // passkeyID is the id of the passkey of everybody.
 var passkeyID = []byte{250, 251, 252}
+
+func (f *fakePeople) NeedsNoCode(context.Context, people.SignedIn) (bool, error) {
+	return f.byLink, nil
+}
 
 func (f *fakePeople) HasPasskeys() bool { return !f.withoutPasskeys }
 

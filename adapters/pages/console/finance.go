@@ -55,6 +55,9 @@ func (c *Console) financeRoutes() []platformRoute {
 }
 
 // reportTable returns a report as it is exported, with the names of its columns as words.
+// wordColumns are those whose values are words, and no names or codes.
+var wordColumns = []string{"section", "status", "confirmation", "class", "origin"}
+
 func reportTable(label, empty string, header []string, rows [][]string) *table {
 	t := &table{Label: label, Empty: empty}
 	for _, name := range header {
@@ -69,6 +72,8 @@ func reportTable(label, empty string, header []string, rows [][]string) *table {
 				cells[i] = amountCell(text)
 			case err == nil && (header[i] == "at" || strings.HasSuffix(header[i], "_at")):
 				cells[i] = timed(at)
+			case slices.Contains(wordColumns, header[i]):
+				cells[i] = plain(lower(text))
 			default:
 				cells[i] = plain(text)
 			}

@@ -269,7 +269,7 @@ func TestFinanceLists_LeadToDetails(t *testing.T) {
 		"/receivables":               {"R01", "5.00", "Days over 90", receivableID.UUID().String()},
 		"/receivables/" + receivableID.UUID().String(): {"write-off", "returned", postingID.String()},
 		"/safeguarding":                      {"USD shortfall", "rails/ACH", "after=" + string(reportDay), "Ana Lima"},
-		"/safeguarding/" + string(reportDay): {"Topped up", "/acknowledge", "DIFFERENCE"},
+		"/safeguarding/" + string(reportDay): {"Topped up", "/acknowledge", "<td>difference</td>"},
 		"/fx-position": {"1.10 EUR", "Position", "USD", "Exchange results", "1.50", "-0.50", "Ana Lima",
 			base + "/months/2026-02\"", base + "/months/2026-01\"", base + "/postings/" + postingID.String()},
 		"/exports": {"make-export", "csv, from 2026-02-01, to 2026-02-28, rails/ACH, USD",

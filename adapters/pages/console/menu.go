@@ -5,6 +5,7 @@ import (
 
 	"causeway/core/ident"
 	"causeway/core/person"
+	"causeway/core/platform"
 )
 
 // menuItem is a page of the navigation. Section is what its pages name, and To its path below that of the platform, or below /console
@@ -75,20 +76,20 @@ type menuLink struct {
 }
 
 func (p page) mayOpen(i menuItem) bool {
-	if i.Section == "test-values" && !p.IsSandbox() {
+	if i.Section == "test-values" && p.around.Environment != platform.Sandbox {
 		return false
 	}
 	if i.IsGlobal {
 		return p.Person.May(i.Right, ident.Platform{})
 	}
-	return p.Base != "" && p.Person.May(i.Right, p.Platform.ID)
+	return p.Around != "" && p.Person.May(i.Right, p.around.ID)
 }
 
 func (p page) link(i menuItem, name string, isCurrent bool) menuLink {
 	if i.IsGlobal {
 		return menuLink{name, root + i.To, isCurrent}
 	}
-	return menuLink{name, p.Base + i.To, isCurrent}
+	return menuLink{name, p.Around + i.To, isCurrent}
 }
 
 func (g menuGroup) has(section string) bool {

@@ -343,3 +343,59 @@ func TestRailPayments_ReleaseThatNeedsSecondPerson(t *testing.T) {
 		t.Errorf("%d to %s, want %s", got.StatusCode, got.Header.Get("Location"), want)
 	}
 }
+
+func TestNavigation_KeepsThePlatform(t *testing.T) {
+	t.Parallel()
+	// A page of no platform has the navigation and the search of the platform whose pages were open before, if the person may see that.
+	s := newSite(t).fill().as(person.Grant{Role: person.Operator})
+	s.get(base + "/jobs")
+	if last := s.cookies[lastPlatform]; last == nil || last.Value != ownPlatform.UUID().String() || !last.HttpOnly {
+		t.Fatalf("the cookie of the last platform is %+v", last)
+	}
+	if got := s.get(root + "/connections").body; !strings.Contains(got, `href="`+base+`/payments"`) || !strings.Contains(got, `action="`+base+`/search"`) {
+		t.Errorf("no way back to the platform: %s", got)
+	}
+	for _, value := range []string{"", "x"} {
+		s.cookies[lastPlatform].Value = value
+		if got := s.get(root + "/connections").body; strings.Contains(got, "/payments\"") || !strings.Contains(got, "Connections") {
+			t.Errorf("%q: %s", value, got)
+		}
+	}
+}
+
+func TestConfirmation_OnlyAsksForWhatIsNeeded(t *testing.T) {
+	t.Parallel()
+	// Who is signed in by a link is not asked for a code, and nobody else reads of that.
+	s := newSite(t).fill().as(person.Grant{Role: person.Operator})
+	path := base + "/jobs/" + deadJobID.String() + "/retry"
+	const byLink = "No code is needed"
+	if got := s.get(path); strings.Contains(got.body, byLink) || !strings.Contains(got.body, `id="code"`) {
+		t.Errorf("with a second factor: %s", got.body)
+	}
+	s.people.byLink = true
+	if got := s.get(path); !strings.Contains(got.body, byLink) || strings.Contains(got.body, `id="code"`) {
+		t.Errorf("by a link: %s", got.body)
+	}
+}
+
+func TestWords_OfSpansAndProblems(t *testing.T) {
+	t.Parallel()
+	// One of something is in the singular, and each bad field is named once.
+	for d, want := range map[time.Duration]string{time.Minute: "1 minute", 90 * time.Second: "1 minute", 2 * time.Hour: "2 hours",
+		48 * time.Hour: "2 days", 41 * time.Millisecond: "41ms"} {
+		if got := spanOf(d); got != want {
+			t.Errorf("%s is %s, want %s", d, got, want)
+		}
+	}
+	bad := func(name string) fault.Field { return fault.Field{Field: name, Message: "must be set"} }
+	for want, f := range map[string]*fault.Error{
+		"permissions must be set.":                   fault.Invalid(bad("permissions")),
+		"permissions must be set. name must be set.": fault.Invalid(bad("permissions"), bad("name")),
+		"It is over. name must be set.":              {Message: "It is over.", Fields: []fault.Field{bad("name")}},
+		"It is over.":                                {Message: "It is over."},
+	} {
+		if got := problemText(f); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -14,6 +14,8 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/net/html"
 
+	"causeway/app/accounting"
+	"causeway/core/event"
 	"causeway/core/money"
 	"causeway/core/period"
 	"causeway/core/person"
@@ -257,6 +259,42 @@ func TestPayments_CountsBesideFilter(t *testing.T) {
 	}
 }
 
+func TestPayment_StatesThroughTime(t *testing.T) {
+	t.Parallel()
+	// The page of a payment has the states that it has come to, whether a webhook was sent or not. Where the events were deleted with age,
+	// it has what the payment itself records.
+	s := newSite(t).fill().as(person.Grant{Role: person.Support})
+	path := base + "/payments/" + paymentID.UUID().String()
+	at, sent := newDelivery(), newDelivery()
+	at.Name, at.Status = event.OutgoingPaymentProcessing, event.Unsent
+	s.accounting.timeline.Events = nil
+	for _, d := range []ports.Delivery{at, sent} {
+		s.accounting.timeline.Events = append(s.accounting.timeline.Events, accounting.TimelineEvent{At: d.Created,
+			Type: accounting.TimelineWebhookEvent, Delivery: &d})
+	}
+	states := func() (texts []string) {
+		_, list, _ := strings.Cut(s.get(path).body, `<ol class="states"`)
+		list, _, _ = strings.Cut(list, "</ol>")
+		for _, item := range strings.Split(list, `<span class="state `)[1:] {
+			status, _, _ := strings.Cut(item, `"`)
+			texts = append(texts, status)
+		}
+		return texts
+	}
+	if got := states(); !slices.Equal(got, []string{"PROCESSING", "FAILED"}) {
+		t.Errorf("states %q", got)
+	}
+	for _, want := range []string{"The payment is processing", "not sent: the platform had no webhook endpoint", "The payment is failed"} {
+		if got := s.get(path); !strings.Contains(got.body, want) || strings.Contains(got.body, "UNSENT") {
+			t.Errorf("no %q in %s", want, got.body)
+		}
+	}
+	s.accounting.timeline.Events = nil
+	if got := states(); !slices.Equal(got, []string{"REQUESTED", "FAILED"}) {
+		t.Errorf("without events: %q", got)
+	}
+}
+
 func TestPayments_QuickerWithScript(t *testing.T) {
 	t.Parallel()
 	// A list runs htmx, which evaluates nothing and keeps no page. Its counts are read again for an hour from when it was loaded, and a
@@ -287,7 +325,7 @@ func TestPayments_QuickerWithScript(t *testing.T) {
 		}
 	}
 	admin := newSite(t).fill().as(person.Grant{Role: person.Administrator})
-	for path, query := range map[string]string{"": "", "/state": "", "/jobs?state=dead": "state=dead&"} {
+	for path, query := range map[string]string{"": "", "/state": "", "/exports": "", "/jobs?state=dead": "state=dead&"} {
 		got := admin.get(base + path)
 		path, _, _ := strings.Cut(path, "?")
 		want := html.EscapeString(base + path + "?" + query + until)
@@ -303,7 +341,7 @@ func TestPayments_QuickerWithScript(t *testing.T) {
 			t.Errorf("no %s", want)
 		}
 	}
-	if got := s.get(base + "/exports"); len(got.elements("script")) > 0 {
+	if got := s.get(base + "/exports"); strings.Contains(got.body, "hx-boost") {
 		t.Error("a form that downloads a file is one of htmx")
 	}
 	s.secret, s.cookies = "", map[string]*http.Cookie{}

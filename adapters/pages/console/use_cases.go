@@ -40,6 +40,7 @@ type People interface {
 	ReplaceAuthenticator(ctx context.Context, in people.SignedIn, secret, code string) error
 	RenewRecoveryCodes(ctx context.Context, in people.SignedIn) ([]string, error)
 	Confirm(ctx context.Context, in people.SignedIn, by people.Confirmation) error
+	NeedsNoCode(ctx context.Context, in people.SignedIn) (bool, error)
 	HasPasskeys() bool
 	PasskeysOf(ctx context.Context, p person.Person) ([]person.Passkey, error)
 	AskForSignIn(ctx context.Context) ([]byte, error)
