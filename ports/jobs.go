@@ -49,7 +49,8 @@ func (j Job) About() []string {
 	case StepCheckIdentity:
 		kind = ident.Verification{}.Prefix() + ":"
 		if len(j.Subjects) > 1 {
-			return []string{ident.BeneficialOwner{}.Prefix() + ":" + j.Subjects[0].String(), ident.Customer{}.Prefix() + ":" + j.Subjects[1].String()}
+			owner, of := ident.BeneficialOwner{}.Prefix(), ident.Customer{}.Prefix()
+			return []string{owner + ":" + j.Subjects[0].String(), of + ":" + j.Subjects[1].String()}
 		}
 	case StepCheckLiveness:
 		kind, names = ident.ExternalAccount{}.Prefix()+":", names[:min(1, len(names))]

@@ -192,7 +192,8 @@ func (s *Service) findPayments(ctx context.Context, p ident.Platform, q search.Q
 }
 
 // addPayments adds the payments of any of the filters, the newest ones, and reports whether there are some.
-func (s *Service) addPayments(ctx context.Context, p ident.Platform, by By, found *Found, filters ...ports.TransactionFilter) (bool, error) {
+func (s *Service) addPayments(ctx context.Context, p ident.Platform, by By, found *Found,
+	filters ...ports.TransactionFilter) (bool, error) {
 	all := Payments{By: by}
 	for _, f := range filters {
 		f.Paging = ports.Paging{Limit: MaxFound, WithoutTotal: true}

@@ -19,7 +19,6 @@ import (
 
 	"causeway/adapters/pages/web"
 	"causeway/app/people"
-	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/person"
 	"causeway/core/platform"
@@ -413,39 +412,6 @@ func (p page) MayKeepBooks() bool { return p.Person.May(person.KeepBooks, p.Plat
 
 // IsSandbox reports whether the platform moves no money.
 func (p page) IsSandbox() bool { return p.Platform.Environment == platform.Sandbox }
-
-// lastPlatform is the name of the cookie of the platform whose pages were open last. It gives no right.
-const lastPlatform = "console-platform"
-
-func (c *Console) rememberPlatform(r *request) {
-	id := r.platform.ID.UUID().String()
-	if last, err := r.Cookie(lastPlatform); err != nil || last.Value != id {
-		http.SetCookie(r.w, &http.Cookie{Name: lastPlatform, Value: id, Path: root, Secure: c.site.IsSecure, HttpOnly: true,
-			SameSite: http.SameSiteLaxMode})
-	}
-}
-
-// recallPlatform sets the platform whose pages were open last, for the navigation.
-func (c *Console) recallPlatform(r *request) error {
-	last, err := r.Cookie(lastPlatform)
-	if err != nil {
-		return nil //nolint:nilerr // there is none
-	}
-	id, err := ident.ParsePlatform(ident.Platform{}.Prefix() + ":" + last.Value)
-	if err != nil || !r.in.Person.May(person.View, id) {
-		return nil //nolint:nilerr // it is of another person
-	}
-	r.last, err = c.Platforms.Settings(ports.ForPlatform(r.Context(), id), id)
-	if fault.Is(err, fault.NotFound) {
-		return nil
-	}
-	return err
-}
-
-// NotFound is the page of a path that is none.
-func (c *Console) NotFound() http.Handler {
-	return c.handler(c.working(func(*request) error { return errNotFound }))
-}
 
 func basePath(p ident.Platform) string { return platformPath + p.UUID().String() }
 

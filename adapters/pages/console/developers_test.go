@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"html"
 	"net/http"
 	"net/url"
 	"slices"
@@ -388,29 +387,6 @@ func TestPayment_ConnectionsAndStoppedJobs(t *testing.T) {
 	if got := s.get(path + "/expire"); !strings.Contains(got.body, "cannot be undone") || !strings.Contains(got.body, "100.50 USD") ||
 		!strings.Contains(got.body, "InternalAccount:") {
 		t.Errorf("the page of an action says too little: %s", got.body)
-	}
-}
-
-func TestPayment_WhoDidWhatAndItsRequests(t *testing.T) {
-	t.Parallel()
-	// Who may see the audit sees on the page of a payment what people have done to it. The requests that have made and changed it or its
-	// quote are listed, and those that read it are found by its path.
-	for role, shows := range map[person.Role]bool{person.Finance: true, person.Compliance: true, person.Viewer: false} {
-		s := newSite(t).fill().as(person.Grant{Role: role})
-		got := s.get(base + "/payments/" + paymentID.UUID().String())
-		if strings.Contains(got.body, "Who did what") != shows || slices.Contains(s.calls.log, "activity") != shows ||
-			shows && s.activity.filter.SubjectID != paymentID.UUID() {
-			t.Errorf("%s: shows %t: %q", role, !shows, s.calls.log)
-		}
-		if want := []uuid.UUID{paymentID.UUID(), numbered(ident.Quote{}, 14).UUID()}; !slices.Equal(s.developers.filter.Subjects, want) {
-			t.Errorf("%s: requests about %v, want %v", role, s.developers.filter.Subjects, want)
-		}
-		for _, want := range []string{"/requests?path=%2Ftransactions%2F" + url.QueryEscape(paymentID.String()),
-			"/requests/" + requestID.UUID().String()} {
-			if !strings.Contains(html.UnescapeString(got.body), want) {
-				t.Errorf("%s: no %s in %s", role, want, got.body)
-			}
-		}
 	}
 }
 

@@ -86,3 +86,8 @@ func (c *Console) askToSignIn(r *request) {
 func (c *Console) TooManyRequests() http.Handler {
 	return c.handler(func(*request) error { return errTooMany })
 }
+
+// NotFound is the page of a path that is none.
+func (c *Console) NotFound() http.Handler {
+	return c.handler(c.working(func(*request) error { return errNotFound }))
+}

@@ -128,8 +128,8 @@ func (c *Console) retryJob(r *request) (action, error) {
 func (c *Console) discardJob(r *request) (action, error) {
 	j, err := c.deadJob(r)
 	return action{Title: "Discard the job", Section: "jobs", Does: "The job is deleted, and what it should have done is not done. A job " +
-		"whose discarding would strand money is refused.", Facts: jobFacts(basePath(r.platform.ID), j), Fields: []field{noteField}, NeedsCode: true,
-		Back: basePath(r.platform.ID) + "/jobs?state=dead",
+		"whose discarding would strand money is refused.", Facts: jobFacts(basePath(r.platform.ID), j), Fields: []field{noteField},
+		NeedsCode: true, Back: basePath(r.platform.ID) + "/jobs?state=dead",
 		do: func(r *request) (string, error) {
 			_, err := c.Jobs.Discard(r.Context(), []uuid.UUID{j.ID}, jobBy(r))
 			return "", err

@@ -1,11 +1,14 @@
 package console
 
 import (
+	"net/http"
 	"slices"
 
+	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/person"
 	"causeway/core/platform"
+	"causeway/ports"
 )
 
 // menuItem is a page of the navigation. Section is what its pages name, and To its path below that of the platform, or below /console
@@ -122,4 +125,32 @@ func (p page) Tabs() (links []menuLink) {
 		return nil
 	}
 	return links
+}
+
+// lastPlatform is the name of the cookie of the platform whose pages were open last. It gives no right.
+const lastPlatform = "console-platform"
+
+func (c *Console) rememberPlatform(r *request) {
+	id := r.platform.ID.UUID().String()
+	if last, err := r.Cookie(lastPlatform); err != nil || last.Value != id {
+		http.SetCookie(r.w, &http.Cookie{Name: lastPlatform, Value: id, Path: root, Secure: c.site.IsSecure, HttpOnly: true,
+			SameSite: http.SameSiteLaxMode})
+	}
+}
+
+// recallPlatform sets the platform whose pages were open last, for the navigation.
+func (c *Console) recallPlatform(r *request) error {
+	last, err := r.Cookie(lastPlatform)
+	if err != nil {
+		return nil //nolint:nilerr // there is none
+	}
+	id, err := ident.ParsePlatform(ident.Platform{}.Prefix() + ":" + last.Value)
+	if err != nil || !r.in.Person.May(person.View, id) {
+		return nil //nolint:nilerr // it is of another person
+	}
+	r.last, err = c.Platforms.Settings(ports.ForPlatform(r.Context(), id), id)
+	if fault.Is(err, fault.NotFound) {
+		return nil
+	}
+	return err
 }

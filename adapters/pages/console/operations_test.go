@@ -264,8 +264,8 @@ func TestJobs_SayWhatTheyAreAbout(t *testing.T) {
 		{transaction.StepExpire, []uuid.UUID{paymentID.UUID()}, []string{payment}},
 		{transaction.StepExpire, slices.Repeat([]uuid.UUID{paymentID.UUID()}, 5), []string{payment + ", " + payment, "2 more"}},
 		{transaction.StepSendBack, []uuid.UUID{receiptID.UUID()}, []string{link("/unmatched/"+receiptID.UUID().String(), receiptID.String())}},
-		{ports.StepCheckIdentity, []uuid.UUID{paymentID.UUID(), customerID.UUID()}, []string{"BeneficialOwner:" + paymentID.UUID().String() + ", " +
-			link("/customers/"+customerID.UUID().String(), customerID.String())}},
+		{ports.StepCheckIdentity, []uuid.UUID{paymentID.UUID(), customerID.UUID()}, []string{"BeneficialOwner:" +
+			paymentID.UUID().String() + ", " + link("/customers/"+customerID.UUID().String(), customerID.String())}},
 		{ports.StepWriteExport, []uuid.UUID{paymentID.UUID()}, []string{"export " + paymentID.UUID().String()}},
 	} {
 		job.Step, job.Subjects = test.step, test.subjects

@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"reflect"
 	"slices"
 	"strconv"
@@ -16,6 +17,7 @@ import (
 
 	"causeway/app/accounting"
 	"causeway/core/event"
+	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/period"
 	"causeway/core/person"
@@ -351,5 +353,28 @@ func TestPayments_QuickerWithScript(t *testing.T) {
 	s.handler.ServeHTTP(w, request)
 	if w.Code != http.StatusNoContent || w.Header().Get("HX-Redirect") != base+"/payments" {
 		t.Errorf("without a session: %d %v", w.Code, w.Header())
+	}
+}
+
+func TestPayment_WhoDidWhatAndItsRequests(t *testing.T) {
+	t.Parallel()
+	// Who may see the audit sees on the page of a payment what people have done to it. The requests that have made and changed it or its
+	// quote are listed, and those that read it are found by its path.
+	for role, shows := range map[person.Role]bool{person.Finance: true, person.Compliance: true, person.Viewer: false} {
+		s := newSite(t).fill().as(person.Grant{Role: role})
+		got := s.get(base + "/payments/" + paymentID.UUID().String())
+		if strings.Contains(got.body, "Who did what") != shows || slices.Contains(s.calls.log, "activity") != shows ||
+			shows && s.activity.filter.SubjectID != paymentID.UUID() {
+			t.Errorf("%s: shows %t: %q", role, !shows, s.calls.log)
+		}
+		if want := []uuid.UUID{paymentID.UUID(), numbered(ident.Quote{}, 14).UUID()}; !slices.Equal(s.developers.filter.Subjects, want) {
+			t.Errorf("%s: requests about %v, want %v", role, s.developers.filter.Subjects, want)
+		}
+		for _, want := range []string{"/requests?path=%2Ftransactions%2F" + url.QueryEscape(paymentID.String()),
+			"/requests/" + requestID.UUID().String()} {
+			if !strings.Contains(html.UnescapeString(got.body), want) {
+				t.Errorf("%s: no %s in %s", role, want, got.body)
+			}
+		}
 	}
 }
