@@ -17,7 +17,8 @@ import (
 
 func TestReport_FiguresAreTheSumsOfTheirEntries(t *testing.T) {
 	t.Parallel()
-	// Fifteen months with income, expense and owners in two currencies, customers and cash. The year that ends in March 2027 is closed.
+	// Fifteen months with income, expense and owners in two currencies, customers and cash; income in a third is worth nothing in some of
+	// them. The year that ends in March 2027 is closed.
 	// Each figure of a month, a quarter and a year, and of those beside it, is the sum of the entries, or of the accounts, that it leads to.
 	e := newEnv(t)
 	e.SetBooks(e.by, "yearEndMonth=3")
@@ -33,6 +34,11 @@ func TestReport_FiguresAreTheSumsOfTheirEntries(t *testing.T) {
 			"EUR", amount))
 		e.post(day, entry(customer, ledger.IncomeFees, "USD", 3*amount), entry(ledger.ExpenseTaxes, "own/OPERATING", "USD", amount),
 			entry(ledger.ExpenseRails, "rails/SEPA", "EUR", 2*amount), entry(customer, "rails/ACH", "USD", amount))
+		pesos := int64(100)
+		if n%3 == 1 { // of the first month of a quarter, worth nothing
+			pesos = 1
+		}
+		e.post(day, entry("own/OPERATING", ledger.IncomeFees, "MXN", pesos))
 		if m == closed { // a dividend, beside what the closing moves
 			e.post(day, entry(ledger.EquityRetainedEarnings, "own/OPERATING", "USD", 500))
 		}

@@ -142,11 +142,19 @@ func Earnings(months []*State) ([]Figure, error) {
 			if err := addTo(sums, key, value); err != nil {
 				return nil, err
 			}
-			quantities[key] = quantities[key].Add(money.TotalOf(m.quantities[key]))
+		}
+		for key, quantity := range m.quantities { // of any month, also of one in which they are worth nothing
+			quantities[key] = quantities[key].Add(money.TotalOf(quantity))
 		}
 	}
+	for key := range sums {
+		quantities[key] = quantities[key].Add(money.Total{})
+	}
 	var figures []Figure
-	for _, key := range sortedByLine(sums) {
+	for _, key := range sortedByLine(quantities) {
+		if sums[key] == 0 && quantities[key].Sign() == 0 {
+			continue
+		}
 		f := Figure{Key: key, Quantity: quantities[key], Value: sums[key]}
 		if f.Line, _ = LineOf(key.Path); f.Line.Section == Expense {
 			f.Value, f.Quantity = -f.Value, f.Quantity.Neg()
