@@ -14,14 +14,18 @@ import (
 
 // openReaders opens the pool of lists, reports and exports. work is the pool to the primary; a standby is watched until watching ends.
 func (o Options) openReaders(ctx, watching context.Context, work *pgxpool.Pool, hosts *databaseHosts) (*pgxpool.Pool, error) {
+	maxSilence := maxReadSilence
+	if o.ForReports {
+		maxSilence = 0
+	}
 	if o.ReadURL == "" {
 		return o.newPool(ctx, poolOptions{url: o.URL, maxConnections: o.MaxReadConnections, settings: o.readSettings(),
-			maxSilence: maxReadSilence, hosts: hosts})
+			maxSilence: maxSilence, hosts: hosts})
 	}
 	readHosts := newDatabaseHosts()
 	readHosts.panicked = o.Panicked
 	pool, err := o.newPool(ctx, poolOptions{url: o.ReadURL, maxConnections: o.MaxReadConnections, settings: o.readSettings(),
-		maxSilence: maxReadSilence, hosts: readHosts, adapt: func(config *pgxpool.Config) error {
+		maxSilence: maxSilence, hosts: readHosts, adapt: func(config *pgxpool.Config) error {
 			config.MaxConnLifetime = fallbackLifetime
 			config.PrepareConn = replicaReads{work, readHosts, config.PrepareConn, o.StandbyBehind}.prepareConn
 			return o.withFallback(config.ConnConfig)
