@@ -178,7 +178,9 @@ func figureAccounts(base, link string, accounts []core.AccountFigure, functional
 
 // showCashOfGroup shows the accounts of a group of a line of the cash flow statement.
 func (c *Console) showCashOfGroup(r *request, row core.Row, group core.Key) error {
-	i := slices.IndexFunc(row.Accounts, func(a core.AccountFigure) bool { return a.Key == group && a.Entries.Part.IsCash() })
+	i := slices.IndexFunc(row.Accounts, func(a core.AccountFigure) bool {
+		return a.Key == group && a.Entries != nil && a.Entries.Part.IsCash()
+	})
 	if i < 0 || !isGroup(group.Path) {
 		return errNotFound
 	}
