@@ -193,7 +193,7 @@ func (c *Console) exchangeResults(r *request, base string) ([]section, error) {
 		for _, of := range byCurrency {
 			rows.Rows = append(rows.Rows, []cell{month, plain(string(of.Currency)), minorCell(of.Realised, found.Result.Functional),
 				minorCell(of.Unrealised, found.Result.Functional), plain(string(found.Result.Functional)), timed(found.Run.At),
-				plain(byOrService(found.Run.By, found.Run.Approval))})
+				acted(byOrService(found.Run.By, found.Run.Approval))})
 		}
 		for _, id := range found.Run.Postings {
 			postings.Rows = append(postings.Rows, []cell{month, linked(id.String(), base+"/postings/"+id.String())})
