@@ -62,6 +62,8 @@ type AccountEntryFilter struct {
 	Interval period.Interval
 	// Part leaves out other entries.
 	Part financials.Part
+	// YearPostings are those that close years, or reverse that, which financials.Earned and financials.YearEnd are about.
+	YearPostings []RecordedPosting
 	// After is the position of the last entry of the previous page; zero for the first.
 	After     EntryPosition
 	Limit     int

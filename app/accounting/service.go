@@ -113,6 +113,12 @@ func (s *Service) Entries(ctx context.Context, filter ports.AccountEntryFilter) 
 	if err := s.checkInterval(filter.Interval); err != nil {
 		return ports.AccountEntryPage{}, err
 	}
+	if filter.Part == financials.Earned || filter.Part == financials.YearEnd {
+		var err error
+		if filter.YearPostings, err = runs.YearPostings(ctx, filter.Account.Platform, s.Store, s.Ledger); err != nil {
+			return ports.AccountEntryPage{}, err
+		}
+	}
 	page, found, err := s.Ledger.AccountEntries(ctx, filter)
 	if err == nil && !found {
 		err = accountNotFound(filter.Account.Path, filter.Account.Currency)

@@ -541,6 +541,7 @@ type fakeAccounting struct {
 	entries      ports.AccountEntryPage
 	filter       ports.AccountEntryFilter
 	unknown      error // of an account without entries
+	noSum        error // of EntriesSum
 	posting      accounting.Posting
 	postings     ports.PostingFilter
 	// broken makes no checkpoint continue the one before.
@@ -574,7 +575,7 @@ func (f *fakeAccounting) Entries(ctx context.Context, filter ports.AccountEntryF
 }
 
 func (f *fakeAccounting) EntriesSum(ctx context.Context, filter ports.AccountEntryFilter) (money.Total, error) {
-	return money.TotalOf(12_34), f.read(ctx, filter.Account.Platform, "sum of entries")
+	return money.TotalOf(12_34), cmp.Or(f.read(ctx, filter.Account.Platform, "sum of entries"), f.noSum)
 }
 
 func (f *fakeAccounting) Account(ctx context.Context, p ident.Platform, path string, _ money.Currency,

@@ -153,10 +153,14 @@ func (c *Console) showEntries(r *request) error {
 	}
 	if of != "" && r.lines == nil {
 		sum, err := c.Accounting.EntriesSum(r.Context(), filter)
+		text := sum.Major(account.Currency) + " " + string(account.Currency)
+		if fault.Is(err, fault.ServiceUnavailable) {
+			text, err = "takes too long to add up", nil
+		}
 		if err != nil {
 			return err
 		}
-		v.Facts = add(nil, "Sum of these entries", sum.Major(account.Currency)+" "+string(account.Currency))
+		v.Facts = add(nil, "Sum of these entries", text)
 	}
 	v.Intro = "Account of the class " + lower(found.Class) + ". Newest first, with the balance after each entry." + of
 	rows := &table{File: "entries-" + account.Path + "-" + string(account.Currency), Label: "Entries",

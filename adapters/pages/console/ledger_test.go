@@ -2,6 +2,7 @@ package console
 
 import (
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -74,7 +75,7 @@ func TestEntries_AccountAndPaging(t *testing.T) {
 	for after, want := range map[string]ports.EntryPosition{"": {}, "&after=42.1": {Seq: 42, N: 1}, "&after=x": {}, "&after=42": {},
 		"&after=.1": {}} {
 		got := s.get(base + "/entries?path=income/fees&currency=USD" + after)
-		if s.accounting.filter != (ports.AccountEntryFilter{Account: account, Limit: pageSize, After: want}) {
+		if !reflect.DeepEqual(s.accounting.filter, ports.AccountEntryFilter{Account: account, Limit: pageSize, After: want}) {
 			t.Errorf("%s: %+v", after, s.accounting.filter)
 		}
 		if !strings.Contains(got.body, base+"/entries?after=42.1&amp;currency=USD&amp;path=income%2Ffees") {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -61,19 +62,14 @@ JOIN ledger_accounts d ON d.platform_id = $1 AND d.id = e.debit_account_id
 JOIN ledger_accounts c ON c.platform_id = $1 AND c.id = e.credit_account_id
 ORDER BY e.seq %[1]s, e.entry_no %[1]s`
 
-// Uses ledger_entries_by_debit_account and ledger_entries_by_credit_account: an account is on
-// one side of an entry only, so two short index scans give the page. The limit counts whole
-// postings (WITH TIES), because the indexes are sorted by posting and no sort is needed.
-// %[1]s is the order, %[2]s compares positions with the last one, %[3]s is a further
-// condition.
-const pickByRange = `
+// The entries with the account on one side (%[4]s). Uses ledger_entries_by_debit_account or
+// ledger_entries_by_credit_account: an account is on one side of an entry only, so two short
+// index scans give the page. The limit counts whole postings (WITH TIES), because the indexes
+// are sorted by posting and no sort is needed. %[1]s is the order, %[2]s compares positions
+// with the last one, %[3]s is a further condition.
+const pickSideByRange = `
     (SELECT e.seq, e.recorded_at, e.entry_no, e.debit_account_id, e.credit_account_id, e.amount, e.currency FROM ledger_entries e
-     WHERE e.platform_id = $1 AND e.debit_account_id = $2 AND e.seq > $4 AND e.seq <= $5 AND e.recorded_at >= $8 AND e.recorded_at < $9
-       AND (e.seq, e.entry_no) %[2]s ($6, $7) %[3]s
-     ORDER BY e.seq %[1]s FETCH FIRST ($3) ROWS WITH TIES)
-    UNION ALL
-    (SELECT e.seq, e.recorded_at, e.entry_no, e.debit_account_id, e.credit_account_id, e.amount, e.currency FROM ledger_entries e
-     WHERE e.platform_id = $1 AND e.credit_account_id = $2 AND e.seq > $4 AND e.seq <= $5 AND e.recorded_at >= $8 AND e.recorded_at < $9
+     WHERE e.platform_id = $1 AND e.%[4]s_account_id = $2 AND e.seq > $4 AND e.seq <= $5 AND e.recorded_at >= $8 AND e.recorded_at < $9
        AND (e.seq, e.entry_no) %[2]s ($6, $7) %[3]s
      ORDER BY e.seq %[1]s FETCH FIRST ($3) ROWS WITH TIES)`
 
@@ -88,10 +84,6 @@ const pickBackdated = `
     JOIN ledger_entries e ON e.platform_id = $1 AND e.seq = s.seq AND e.recorded_at = s.recorded_at AND e.recorded_at >= $8 AND e.recorded_at < $9
     WHERE s.seq > $4 AND s.seq <= $5 AND $2 IN (e.debit_account_id, e.credit_account_id) AND (e.seq, e.entry_no) %[1]s ($6, $7) %[2]s`
 
-// The entries of postings that close a year, or reverse that.
-const ofYearEnd = `(SELECT p.kind = 'year_end' OR coalesce(` + reversedKind + `, '') = 'year_end' FROM ledger_postings p
-            WHERE p.platform_id = $1 AND p.seq = e.seq AND p.recorded_at = e.recorded_at AND p.recorded_at >= $8 AND p.recorded_at < $9)`
-
 // accountPicker selects entries of an account in ranges.
 type accountPicker struct {
 	ports.AccountEntryFilter
@@ -99,6 +91,8 @@ type accountPicker struct {
 	ranges         []searchRange
 	order, compare string
 	last           ports.EntryPosition
+	// sides are those of an entry that the account may be on.
+	sides []string
 	// condition is on entries e; args are its arguments, from $10 on.
 	condition string
 	args      []any
@@ -106,7 +100,8 @@ type accountPicker struct {
 
 func newAccountPicker(ctx context.Context, q Querier, accountID int64, m months, busy bool, f ports.AccountEntryFilter) (*accountPicker,
 	error) {
-	p := &accountPicker{AccountEntryFilter: f, accountID: accountID, order: "ASC", compare: ">", last: f.After}
+	p := &accountPicker{AccountEntryFilter: f, accountID: accountID, order: "ASC", compare: ">", last: f.After,
+		sides: []string{"debit", "credit"}}
 	within := allPostings
 	switch {
 	case f.Ascending:
@@ -127,21 +122,26 @@ func newAccountPicker(ctx context.Context, q Querier, accountID int64, m months,
 	if f.By == ports.ByEffective && !f.Interval.IsUnbounded() {
 		p.condition, p.args = effectiveInSpan, []any{orMinTime(f.Interval.From), orMaxTime(f.Interval.Last())}
 	}
+	yearPostings := []int64{}
+	for _, y := range f.YearPostings {
+		yearPostings = append(yearPostings, y.Seq)
+	}
 	switch f.Part {
 	case financials.AllEntries:
 	case financials.Earned:
-		p.condition += " AND NOT " + ofYearEnd
+		p.condition += fmt.Sprintf(" AND e.seq <> ALL(%s::bigint[])", p.argument(yearPostings))
 	case financials.YearEnd:
-		p.condition += " AND " + ofYearEnd
+		p.condition += fmt.Sprintf(" AND e.seq = ANY(%s::bigint[])", p.argument(yearPostings))
 	case financials.Debits:
-		p.condition += " AND e.debit_account_id = $2"
+		p.sides, p.condition = []string{"debit"}, p.condition+" AND e.debit_account_id = $2"
 	case financials.Credits:
-		p.condition += " AND e.credit_account_id = $2"
+		p.sides, p.condition = []string{"credit"}, p.condition+" AND e.credit_account_id = $2"
 	case financials.CashReceived, financials.CashPaid:
 		account, other := "credit", "debit"
 		if f.Part == financials.CashPaid {
 			account, other = other, account
 		}
+		p.sides = []string{account}
 		first, beyond := pathRanges(financials.CashPaths())
 		p.condition += fmt.Sprintf(" AND e.%s_account_id = $2 AND e.%s_account_id IN (SELECT a.id %s)", account, other, fromPathRanges(
 			p.argument(first), p.argument(beyond)))
@@ -160,7 +160,11 @@ func (p *accountPicker) pick(r searchRange, limit int64) (string, []any) {
 	from, until := r.timeBounds()
 	args := append([]any{p.Account.Platform, p.accountID, limit, r.after, r.upto, p.last.Seq, int16(p.last.N), from, until}, p.args...)
 	if r.backdatedSeqs == nil {
-		return fmt.Sprintf(pickByRange, p.order, p.compare, p.condition), args
+		picks := make([]string, len(p.sides))
+		for i, side := range p.sides {
+			picks[i] = fmt.Sprintf(pickSideByRange, p.order, p.compare, p.condition, side)
+		}
+		return strings.Join(picks, " UNION ALL "), args
 	}
 	n := len(args)
 	return fmt.Sprintf(pickBackdated, p.compare, p.condition, fmt.Sprintf("$%d::bigint[], $%d::timestamptz[]", n+1, n+2)),
