@@ -74,17 +74,34 @@ func renderFinancialStatements(r financials.Report) financialStatementsBody {
 	}
 	for _, row := range r.Rows {
 		line := financialLineBody{Statement: string(row.Statement), Section: string(row.Section), Code: row.Code, Name: row.Name,
-			Total:  row.IsTotal,
-			Amount: minor(row.Values[0]), AmountYearBefore: amount(row, last), Accounts: make([]financialAccountBody, len(row.Accounts))}
+			Total: row.IsTotal, Amount: minor(row.Values[0]), AmountYearBefore: amount(row, last), Accounts: renderFinancialAccounts(row)}
 		if last == 2 {
 			line.AmountBefore = amount(row, 1)
-		}
-		for i, a := range row.Accounts {
-			line.Accounts[i] = financialAccountBody{a.Path, httpapi.Currency(a.Currency), httpapi.NewBigMinor(a.Quantity), minor(a.Value)}
 		}
 		body.Lines = append(body.Lines, line)
 	}
 	return body
+}
+
+// renderFinancialAccounts returns the accounts of a row as the interface has them: a balance has the sign of its line, the income statement
+// has none, and changes in equity have no accounts.
+func renderFinancialAccounts(row core.Row) []financialAccountBody {
+	accounts := []financialAccountBody{}
+	if row.Statement == core.EquityChanges {
+		return accounts
+	}
+	for _, a := range row.Accounts {
+		own, _ := core.LineOf(a.Path)
+		switch {
+		case row.Statement == core.IncomeStatement:
+			a.Quantity = money.Total{}
+		case row.Section == core.Equity && own.Section == core.Expense:
+			a.Quantity = a.Quantity.Neg()
+		}
+		accounts = append(accounts, financialAccountBody{a.Path, httpapi.Currency(a.Currency), httpapi.NewBigMinor(a.Quantity),
+			httpapi.NewBigMinor(money.TotalOf(a.Value))})
+	}
+	return accounts
 }
 
 func registerFinancials(a *httpapi.API, service Financials) {
