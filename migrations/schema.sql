@@ -2036,6 +2036,7 @@ ALTER TABLE ledger_proposals
     ADD CONSTRAINT ledger_proposal_two_persons CHECK (((status <> 'EXECUTED'::text) OR (decider_person_id IS NULL) OR (decider_person_id IS DISTINCT FROM proposer_person_id))) NOT VALID;
 ALTER TABLE ONLY ledger_proposals
     ADD CONSTRAINT ledger_proposals_pkey PRIMARY KEY (platform_id, id);
+CREATE INDEX ledger_proposals_by_decision ON ledger_proposals USING btree (platform_id, decided_at) WHERE (decided_at IS NOT NULL);
 CREATE INDEX ledger_proposals_pending ON ledger_proposals USING btree (platform_id, expires_at) WHERE (status = 'PENDING'::text);
 CREATE TRIGGER ledger_evidence AFTER INSERT ON ledger_proposals REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION ledger_queue_evidence('proposal', 'id');
 CREATE TRIGGER ledger_evidence_decision AFTER INSERT OR UPDATE ON ledger_proposals FOR EACH ROW WHEN ((new.status <> 'PENDING'::text)) EXECUTE FUNCTION ledger_queue_decision();

@@ -363,6 +363,7 @@ func (f *fakePlatforms) UpdateSettings(ctx context.Context, id ident.Platform, b
 	if err != nil {
 		return after, err
 	}
+	f.acted(by.Person.UUID())
 	return after, f.read(ctx, id, "set the endpoint %s by %s %s", after.WebhookEndpoint, by.Actor, by.Person)
 }
 

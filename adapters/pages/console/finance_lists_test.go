@@ -185,6 +185,7 @@ func (f *fakeFinance) SetSettings(ctx context.Context, p ident.Platform, c books
 		pending := newProposal().Proposal
 		done.Proposal = &pending
 	}
+	f.acted(c.By.Person.UUID())
 	return done, f.read(ctx, p, "set the books of version %d by %s: %q %v", *c.Base, c.By, c.Note,
 		books.ChangedSettings(books.DefaultSettings(), next))
 }
