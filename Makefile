@@ -25,8 +25,8 @@ export CGO_ENABLED ?= 0
 # lint has all checks of vet, which tests would repeat on every package and its dependencies: two minutes of CPU.
 TESTFLAGS := -vet=off -timeout 60m
 
-# Packages without goroutines, in themselves and in their tests; the operations, whose tests send one request after the other, or to two
-# processes; the simulation, which lets one goroutine run at a time; and the commands, each of which is a process of its own. The race
+# Packages without goroutines, in themselves and in their tests; the operations, whose tests send one request after the other, but for
+# repeated ones, which unit-race tests; the simulation, which lets one goroutine run at a time; and the commands, each of which is a process of its own. The race
 # detector makes them five to twenty times slower; it sees their code in the tests of the packages that use them, and what the operations
 # and the commands use in its own.
 WITHOUT_RACE := ./core/... ./ledger/... ./adapters/documentfiles ./adapters/http/api ./app/internal/simulation ./app/causeway/...
@@ -78,6 +78,7 @@ unit-deploy:
 
 # Most tests wait for Postgres or another process: four packages at once keep two cores busy. Each would sleep for a second at its end.
 unit-race:
+	CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) ./adapters/http/api -run Idempotency
 	CGO_ENABLED=1 GORACE=atexit_sleep_ms=100 $(GO) test -race $(TESTFLAGS) -p 4 $$($(GO) list ./... | grep -v '^causeway/e2e' | grep -vxF "$$($(GO) list $(WITHOUT_RACE))")
 
 # These tests wait for processes two thirds of the time: eight at once keep two cores busy.
