@@ -21,6 +21,7 @@ import (
 	"causeway/core/quote"
 	"causeway/core/transaction"
 	"causeway/ports"
+	"causeway/ports/portstest"
 )
 
 // Rows of the first platform, of three. More than a total counts.
@@ -97,7 +98,8 @@ func statuses(s ...transaction.Status) []transaction.Status { return s }
 func newListEnv(t *testing.T, fill string) (*DB, *tracedStatements) {
 	t.Helper()
 	url := pgtest.New(t)
-	db, err := Open(t.Context(), Options{URL: url, AllPlatforms: true, MaxConnections: 2, MaxReadConnections: 1})
+	db, err := Open(t.Context(), Options{URL: url, AllPlatforms: true, MaxConnections: 2, MaxReadConnections: 1,
+		Clock: portstest.NewFakeClock(time.Unix(1773489600+int64(*manyTransactions), 0))})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,8 @@ func newEnv(t *testing.T) *env {
 		`verification_reviews (platform_id, id, reviewed_at, customer_id, verification_id, application_id, verdict, actor, details) VALUES (%[1]s,
 			%[2]s, %[3]s, %[4]s, %[2]s, %[2]s, 'REFUSED', 'sam@acme.example', '{}')`,
 		`ledger_proposals (platform_id, id, action, operation, request, status, proposer, decider, created_at, expires_at, decided_at) VALUES
-			(%[1]s, %[2]s, 'CLOSE', 'closeLedgerPeriod', '{}', 'EXECUTED', 'Ana Lima', 'Bob Ray', %[3]s, %[3]s, %[3]s)`,
+			(%[1]s, %[2]s, 'CLOSE', 'closeLedgerPeriod', '{}', 'EXECUTED', 'Ana Lima', 'Bob Ray', %[3]s, %[3]s,
+			%[3]s::timestamptz + interval '1 s')`,
 		`ledger_period_changes (platform_id, month, action, changed_at, note, actor) VALUES (%[1]s, '2026-02-01', 'soft-close', %[3]s,
 			'Complete', 'Ana Lima')`,
 		`ledger_settings (platform_id, version, changed_at, note, functional_currency, unrealised_result, fee_recognition, year_end_month,
@@ -78,7 +79,7 @@ func TestActivity_OfEveryKindByTime(t *testing.T) {
 	// What people have done is listed newest first, over all records of it, whatever the length of a page.
 	e := newEnv(t)
 	want := []string{"CHANGE_SETTINGS_OF_BOOKS Ana Lima The group", "SOFT_CLOSE_MONTH Ana Lima Complete",
-		"PROPOSE_CLOSE Ana Lima executed", "APPROVE_CLOSE Bob Ray", "REVIEW_REFUSED sam@acme.example",
+		"APPROVE_CLOSE Bob Ray", "PROPOSE_CLOSE Ana Lima executed", "REVIEW_REFUSED sam@acme.example",
 		"RELEASE_PAYOUT olga Known", "RETRY_JOB olga Partner is back", "VIEW_PERSONAL_DATA Sam@acme.example"}
 	for _, limit := range []int{1, 2, 5, 6, 100} {
 		if got := e.list(t, ports.ActivityFilter{Platform: e.Admin.Platform, Limit: limit}); !slices.Equal(got, want) {

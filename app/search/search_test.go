@@ -64,10 +64,7 @@ func (e *env) want(text string, personal bool, want ...string) {
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	var got []string
-	for _, h := range found.Hits {
-		got = append(got, h)
-	}
+	got := slices.Clone(found.Hits)
 	for _, p := range found.Payments {
 		for _, item := range p.Items {
 			got = append(got, string(p.By)+" "+item.ID.String())
