@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
 	"net/http"
 	"slices"
@@ -67,7 +68,8 @@ func (db *DB) RequestLog(ctx context.Context, p ident.Platform, f ports.RequestL
 		find(text, args...)
 		find = l.where
 	}
-	for _, id := range f.Subjects {
+	slices.SortFunc(f.Subjects, func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) })
+	for _, id := range slices.Compact(f.Subjects) {
 		l.alternatives = append(l.alternatives, condition{"subject_id = ?", []any{id}})
 		find, f.MaxRead = l.where, 0
 	}

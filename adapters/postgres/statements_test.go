@@ -40,10 +40,6 @@ var statements = storagetest.NewStatements(300,
 		"rail_statements: FROM rail_statements s WHERE s.id = $1",
 		"rail_statements: UPDATE rail_statements SET content = ?",
 	}},
-	storagetest.AcrossPlatforms{Why: "one process counts the queues of all platforms", Statements: []string{
-		"jobs: WITH RECURSIVE queues AS ( (SELECT step, platform_id FROM jobs",
-		"rail_payments: WITH connections AS (SELECT connection FROM rail_accounts",
-	}},
 	storagetest.AcrossPlatforms{Why: "metrics count the queues of all platforms", Statements: []string{
 		"jobs: CROSS JOIN LATERAL ( SELECT count(*) AS n, min(due_at) AS oldest",
 		"jobs: WITH late AS (",

@@ -4,6 +4,7 @@ package requestlog
 
 import (
 	"bytes"
+	"net/url"
 	"strings"
 	"time"
 
@@ -94,6 +95,9 @@ func PathPrefixes(base, prefix string) []string {
 // SubjectOf returns the id of what a request makes or changes: the first one in its path or else the one that its response begins with.
 func SubjectOf(path string, response []byte) uuid.UUID {
 	for segment := range strings.SplitSeq(path, "/") {
+		if plain, err := url.PathUnescape(segment); err == nil {
+			segment = plain // clients may escape the colon
+		}
 		if IsID([]byte(segment)) {
 			return uuidOf([]byte(segment))
 		}

@@ -62,6 +62,7 @@ func TestSubjectOf_PathOrResponse(t *testing.T) {
 	for _, c := range []struct{ path, response, want string }{
 		{"/v/quotes", `{"id":"Quote:` + quote + `","transactionId":"Transaction:` + payment + `"}`, quote},
 		{"/v/quotes/Quote:" + quote + "/execute", `{"id":"Transaction:` + payment + `"}`, quote},
+		{"/v/quotes/Quote%3A" + quote + "/execute", "", quote},
 		{"/v/customers/Customer:" + quote + "/x/Document:" + payment, "", quote},
 		{"/v/quotes", `{"data":[{"id":"Quote:` + quote + `"}]}`, ""}, {"/v/quotes", `{"id":"Quote:1"}`, ""},
 		{"/v/quotes", `{"id":"Quote:`, ""}, {"/v/quotes/***", "", ""},

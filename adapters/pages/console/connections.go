@@ -61,9 +61,7 @@ func (c *Console) everywhere(right person.Right, serve func(*request) error) fun
 		if err := r.in.Person.Check(right, ident.Platform{}); err != nil {
 			return err
 		}
-		if err := c.recallPlatform(r); err != nil {
-			return err
-		}
+		c.recallPlatform(r)
 		r.Request = r.WithContext(ports.ForAllPlatforms(r.Context()))
 		return serve(r)
 	})

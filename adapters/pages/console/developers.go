@@ -134,6 +134,9 @@ func (c *Console) revokeToken(r *request) (action, error) {
 // looking through all of them would keep the page waiting.
 const maxRequestsRead = 50_000
 
+// maxSubjects is about how many things requests are looked up at once: a payment and its quote.
+const maxSubjects = 2
+
 // requestStatuses are the filters of the log by the first digit of the status.
 var requestStatuses = []option{{"", "all"}, {"2", "2xx: done"}, {"4", "4xx: refused"}, {"5", "5xx: failed"}}
 
@@ -147,7 +150,11 @@ func (c *Console) showRequests(r *request) error {
 	f.MaxRead = maxRequestsRead
 	for _, word := range strings.Fields(get("about")) {
 		id, _ := subjectIn(word)
-		f.Subjects = append(f.Subjects, id) // of what is no id, there are none
+		if f.Subjects = append(f.Subjects, id); id == uuid.Nil || len(f.Subjects) > maxSubjects {
+			f.Subjects = nil
+			v.Problems = append(v.Problems, "What requests are about is one id or two, such as Transaction:0190…")
+			break
+		}
 	}
 	if digit, err := strconv.Atoi(get("status")); err == nil && digit >= 1 && digit <= 5 {
 		f.Statuses = []requestlog.StatusRange{{From: digit * 100, To: digit*100 + 99}}

@@ -185,12 +185,15 @@ func TestDevelopers_LogOfRequests(t *testing.T) {
 		f.RequestID != id {
 		t.Errorf("filter %+v", f)
 	}
-	s.get(base + "/requests?about=" + escapeQuery(paymentID.String()+" x"))
-	if want := []uuid.UUID{paymentID.UUID(), uuid.Nil}; !slices.Equal(s.developers.filter.Subjects, want) {
+	s.get(base + "/requests?about=" + escapeQuery(paymentID.String()+" "+id.String()))
+	if want := []uuid.UUID{paymentID.UUID(), id}; !slices.Equal(s.developers.filter.Subjects, want) {
 		t.Errorf("requests about %v, want %v", s.developers.filter.Subjects, want)
 	}
-	if got := s.get(base + "/requests?id=x"); got.StatusCode != http.StatusUnprocessableEntity {
-		t.Errorf("id=x: %d", got.StatusCode)
+	three := strings.Repeat(id.String()+"+", 3)
+	for _, query := range []string{"id=x", "about=x", "about=" + three} {
+		if got := s.get(base + "/requests?" + query); got.StatusCode != http.StatusUnprocessableEntity {
+			t.Errorf("%s: %d", query, got.StatusCode)
+		}
 	}
 	if got := s.get(base + "/requests"); !strings.Contains(got.body, "POST /quotes") || !strings.Contains(got.body, "INVALID_INPUT") {
 		t.Errorf("requests: %s", got.body)

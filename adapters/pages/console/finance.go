@@ -54,10 +54,10 @@ func (c *Console) financeRoutes() []platformRoute {
 	return append(routes, c.actionRoutes("/safeguarding/{day}/acknowledge", person.KeepBooks, c.acknowledge)...)
 }
 
-// reportTable returns a report as it is exported, with the names of its columns as words.
 // wordColumns are those whose values are words, and no names or codes.
 var wordColumns = []string{"section", "status", "confirmation", "class", "origin"}
 
+// reportTable returns a report as it is exported, with the names of its columns as words.
 func reportTable(label, empty string, header []string, rows [][]string) *table {
 	t := &table{Label: label, Empty: empty}
 	for _, name := range header {

@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"encoding/csv"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -45,8 +46,11 @@ func (c *Console) list(serve func(*request) error) func(*request) error {
 					if err := lines.WriteAll(page.rows); err != nil {
 						return err
 					}
-					if n += len(page.rows); page.older == "" || n >= maxDownload {
+					if n += len(page.rows); page.older == "" {
 						return nil
+					}
+					if n >= maxDownload { // a file that ends in the middle would add up to something else
+						return fmt.Errorf("the list has more than %d lines: choose a shorter time", maxDownload)
 					}
 					older, err := url.Parse(page.older)
 					if err != nil {

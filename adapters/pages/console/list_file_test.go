@@ -2,6 +2,7 @@ package console
 
 import (
 	"encoding/csv"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -79,9 +80,12 @@ func TestLists_FilesHaveEveryPage(t *testing.T) {
 			}
 		}
 	}
-	if _, lines := s.file(base + "/customers?file=csv"); len(lines) != maxDownload+1 {
-		t.Errorf("%d lines", len(lines))
-	}
+	defer func() {
+		if err, ok := recover().(error); !ok || !errors.Is(err, http.ErrAbortHandler) {
+			t.Error("a list that is too long ends like a whole one")
+		}
+	}()
+	s.get(base + "/customers?file=csv")
 }
 
 func TestTrialBalance_FiguresLeadToTheirEntries(t *testing.T) {

@@ -138,19 +138,17 @@ func (c *Console) rememberPlatform(r *request) {
 	}
 }
 
-// recallPlatform sets the platform whose pages were open last, for the navigation.
-func (c *Console) recallPlatform(r *request) error {
+// recallPlatform sets the platform whose pages were open last, for the navigation, without which a page is shown too.
+func (c *Console) recallPlatform(r *request) {
 	last, err := r.Cookie(lastPlatform)
 	if err != nil {
-		return nil //nolint:nilerr // there is none
+		return // there is none
 	}
 	id, err := ident.ParsePlatform(ident.Platform{}.Prefix() + ":" + last.Value)
 	if err != nil || !r.in.Person.May(person.View, id) {
-		return nil //nolint:nilerr // it is of another person
+		return // it is of another person
 	}
-	r.last, err = c.Platforms.Settings(ports.ForPlatform(r.Context(), id), id)
-	if fault.Is(err, fault.NotFound) {
-		return nil
+	if r.last, err = c.Platforms.Settings(ports.ForPlatform(r.Context(), id), id); err != nil && !fault.Is(err, fault.NotFound) {
+		c.Log.WithError(err).Warn("the platform for the navigation was not read")
 	}
-	return err
 }

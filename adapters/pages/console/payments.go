@@ -1,6 +1,7 @@
 package console
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"net/http"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -309,12 +311,23 @@ func (c *Console) addRequests(r *request, data *paymentPage) error {
 	if !t.Quote.IsZero() {
 		f.Subjects, about = append(f.Subjects, t.Quote.UUID()), about+" "+t.Quote.String()
 	}
+	// The log is looked through from the payment on, and a page of a payment is shown without it, if it cannot be read now.
+	begun := t.ID.UUID()
+	if !t.Quote.IsZero() && bytes.Compare(f.Subjects[1][:], begun[:]) < 0 {
+		begun = f.Subjects[1]
+	}
+	f.Arrived.From = time.Unix(begun.Time().UnixTime()).Add(-time.Hour)
 	found, err := c.RequestLog.List(r.Context(), r.platform.ID, f)
-	if err != nil {
+	if err != nil && r.Context().Err() != nil {
 		return err
 	}
 	rows := requestTable(data.Base, found.Items)
-	rows.Empty = "There are none in the log of requests: the service has made it itself, or they were deleted with age."
+	rows.Empty = "There are none in the log of requests: the service has made it itself, an earlier version wrote them, or they were " +
+		"deleted with age."
+	if err != nil {
+		c.Log.WithError(err).Warn("the requests about a payment were not read")
+		rows.Empty = "The log of requests cannot be read now."
+	}
 	s := section{Heading: "Requests that made and changed it", Table: &rows}
 	if found.More {
 		s.Facts = add(nil, "Older", "in the log of requests", data.Base+"/requests?about="+escapeQuery(about))

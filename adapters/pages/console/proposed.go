@@ -151,6 +151,9 @@ func (d storedDocument) sections(heading string, o object) []section {
 			if x.Class == "time" {
 				value = moment(x.At)
 			}
+			if value == "" {
+				value = "none" // a field may be emptied
+			}
 			all[0].Facts = add(all[0].Facts, fieldName(m.name), value, x.Link)
 		case slices.ContainsFunc(items[0].(object), func(m member) bool { items, _ := m.value.([]any); return isObjects(items) }):
 			for i, item := range items {

@@ -97,6 +97,9 @@ func (c *Console) ledgerAccounts(r *request, base, path string) (table, error) {
 	if fault.Is(err, fault.NotFound) {
 		return rows, nil // nothing was posted to it yet
 	}
+	if fault.Is(err, fault.ServiceUnavailable) {
+		return rows, nil // what else was found is shown
+	}
 	for _, a := range found {
 		rows.Rows = append(rows.Rows, []cell{linked(path, accountLink(base, path, a.Account.Currency)), plain(string(a.Account.Currency))})
 	}

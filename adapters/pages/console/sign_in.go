@@ -75,16 +75,17 @@ func (c *Console) notSignedIn(r *request, err error) error {
 
 // begin gives the browser a session and goes to a page.
 func (c *Console) begin(r *request, in people.SignedIn, to string) error {
-	if err := c.continueIn(r, in); err != nil {
-		return err
-	}
+	c.continueIn(r, in)
 	return redirect(r, to)
 }
 
-// continueIn gives the browser a session that has just begun.
-func (c *Console) continueIn(r *request, in people.SignedIn) error {
+// continueIn gives the browser a session that has just begun. What the browser calls itself is worth no sign-in, nor the recovery codes
+// that are shown once.
+func (c *Console) continueIn(r *request, in people.SignedIn) {
 	c.site.SetSession(r.w, in.Secret, in.ExpiresAt)
-	return c.People.NameDevice(r.Context(), in, r.UserAgent())
+	if err := c.People.NameDevice(r.Context(), in, r.UserAgent()); err != nil {
+		c.Log.WithError(err).Warn("the device of a session was not stored")
+	}
 }
 
 // ownPath returns a path of the console, whatever a link says. Browsers leave it with dots and backslashes, also escaped ones.
@@ -202,9 +203,7 @@ func (c *Console) setUp(r *request) error {
 	if err != nil {
 		return err
 	}
-	if err := c.continueIn(r, in); err != nil {
-		return err
-	}
+	c.continueIn(r, in)
 	r.secret, r.in = in.Secret, in
 	return c.render(r, http.StatusOK, "recovery.html", recoveryPage{c.page(r, "Recovery codes", ""), groupedCodes(codes)})
 }
