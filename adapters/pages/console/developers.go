@@ -148,6 +148,11 @@ func (c *Console) showRequests(r *request) error {
 		"masked."}
 	f := ports.RequestLogFilter{Paging: pagingOf(r), Operation: get("operation"), IdempotencyKey: get("key")}
 	f.MaxRead = maxRequestsRead
+	if digit, err := strconv.Atoi(get("status")); err == nil && digit >= 1 && digit <= 5 {
+		f.Statuses = []requestlog.StatusRange{{From: digit * 100, To: digit*100 + 99}}
+	}
+	f.PathPrefixes = requestlog.PathPrefixes(c.APIPath, get("path"))
+	f.Arrived, v.Problems = r.zone().interval(get)
 	for _, word := range strings.Fields(get("about")) {
 		id, _ := subjectIn(word)
 		if f.Subjects = append(f.Subjects, id); id == uuid.Nil || len(f.Subjects) > maxSubjects {
@@ -156,11 +161,6 @@ func (c *Console) showRequests(r *request) error {
 			break
 		}
 	}
-	if digit, err := strconv.Atoi(get("status")); err == nil && digit >= 1 && digit <= 5 {
-		f.Statuses = []requestlog.StatusRange{{From: digit * 100, To: digit*100 + 99}}
-	}
-	f.PathPrefixes = requestlog.PathPrefixes(c.APIPath, get("path"))
-	f.Arrived, v.Problems = r.zone().interval(get)
 	if id := get("id"); id != "" {
 		var err error
 		if f.RequestID, err = uuid.Parse(id); err != nil {
