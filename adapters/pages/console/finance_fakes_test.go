@@ -157,6 +157,7 @@ type fakeReconciliation struct {
 	*calls
 	runs     []reconcile.Run
 	breaks   []reconcile.BreakDetails
+	lines    []reconcile.LineDetails
 	filter   ports.BreakFilter
 	resolved []reconciliation.ResolveRequest
 	// imported is the last import without its file, and others are the runs of the other accounts in the file.
@@ -191,6 +192,13 @@ func (f *fakeReconciliation) Get(ctx context.Context, p ident.Platform, id ident
 		}
 	}
 	return reconciliation.RunDetails{}, fault.New(fault.ReconciliationNotFound, "No reconciliation has the id %s.", id)
+}
+
+func (f *fakeReconciliation) Lines(ctx context.Context, p ident.Platform, _ ident.Reconciliation,
+	filter ports.StatementLineFilter) (ports.Page[reconcile.LineDetails], error) {
+	return listed(f.lines, filter.Paging, func(l reconcile.LineDetails) (uuid.UUID, bool) {
+		return l.ID, filter.Status == "" || filter.Status == l.Status
+	}), f.read(ctx, p, "lines")
 }
 
 func (f *fakeReconciliation) Breaks(ctx context.Context, p ident.Platform, _ ident.Reconciliation,

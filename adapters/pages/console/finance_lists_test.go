@@ -30,6 +30,7 @@ import (
 	"causeway/core/platform"
 	"causeway/core/proposal"
 	"causeway/core/receivable"
+	"causeway/core/reconcile"
 	"causeway/core/safeguarding"
 	"causeway/ports"
 )
@@ -433,5 +434,38 @@ func TestExports_PackOfAYear(t *testing.T) {
 	}
 	if got := progressOf(export.Export{State: export.Completed, Problem: packFindings}); got != packFindings {
 		t.Errorf("a whole file about a ledger with violations: %q", got)
+	}
+}
+
+func TestStatement_LinesBesideTheLedger(t *testing.T) {
+	t.Parallel()
+	// Each line of a statement is beside the entries that it matches, a row for each, or its break. What the partner wrote, which may name
+	// people, is not shown.
+	s := asFinance(t)
+	line := reconcile.Line{ID: uuid.UUID{15: 1}, Ordinal: 3, Amount: 93_00, ServicerReference: "S-1", Description: "Tikal rent"}
+	other := line
+	other.ID, other.Ordinal = uuid.UUID{15: 2}, 4
+	s.statements.lines = []reconcile.LineDetails{{Line: line, Status: reconcile.Matched, Rule: reconcile.ReferenceSum, Entries: []reconcile.EntryDetails{
+		{Posting: postingID, Amount: 90_00, Effective: now}, {Posting: uuid.UUID{15: 9}, Amount: 3_00, Effective: now}}},
+		{Line: other, Status: reconcile.InBreak, Break: breakID}}
+	path := base + "/reconciliations/" + pathOfID(runID) + "/lines"
+	got := s.get(path)
+	for _, want := range []string{`href="` + base + "/postings/" + postingID.String() + `"`, `href="` + base + "/breaks/" + pathOfID(breakID) + `"`,
+		"reference sum", `<td class="amount">90.00</td>`, `<td class="amount">3.00</td>`, "S-1"} {
+		if !strings.Contains(got.body, want) {
+			t.Errorf("no %s in %s", want, got.body)
+		}
+	}
+	if strings.Contains(got.body, "Tikal") || strings.Count(got.body, "<td>S-1</td>") != 3 {
+		t.Errorf("%s", got.body)
+	}
+	if _, lines := s.file(path + "?file=csv&status=BREAK"); len(lines) != 2 || lines[1][0] != "4" {
+		t.Errorf("%q", lines)
+	}
+	if got := s.get(path + "?status=x"); got.StatusCode != http.StatusNotFound {
+		t.Errorf("an unknown status: %d", got.StatusCode)
+	}
+	if got := s.get(base + "/reconciliations/" + pathOfID(runID)); !strings.Contains(got.body, `href="`+path+`"`) {
+		t.Errorf("the statement does not lead to its lines: %s", got.body)
 	}
 }

@@ -20,6 +20,7 @@ import (
 type Reconciliation interface {
 	List(ctx context.Context, p ident.Platform, f ports.ReconciliationFilter) (ports.Page[reconcile.Run], error)
 	Get(ctx context.Context, p ident.Platform, id ident.Reconciliation) (reconciliation.RunDetails, error)
+	Lines(ctx context.Context, p ident.Platform, id ident.Reconciliation, f ports.StatementLineFilter) (ports.Page[reconcile.LineDetails], error)
 	Breaks(ctx context.Context, p ident.Platform, id ident.Reconciliation, f ports.BreakFilter) (ports.Page[reconcile.BreakDetails], error)
 	Break(ctx context.Context, p ident.Platform, id ident.Break) (reconcile.BreakDetails, error)
 	Import(ctx context.Context, in reconciliation.ImportRequest, request *ports.IdempotentRequest) (reconciliation.ImportResult, error)
@@ -31,6 +32,7 @@ func (c *Console) reconciliationRoutes() []platformRoute {
 	return append([]platformRoute{
 		{"GET", "/reconciliations", person.View, c.showReconciliations},
 		{"GET", "/reconciliations/{reconciliation}", person.View, c.showReconciliation},
+		{"GET", "/reconciliations/{reconciliation}/lines", person.View, c.list(c.showLines)},
 		{"GET", "/breaks", person.View, c.list(c.showBreaks)},
 		{"GET", "/breaks/{break}", person.View, c.showBreak},
 		{"POST", "/breaks/{break}", person.ViewPersonalData, c.revealBreak},
@@ -85,7 +87,7 @@ func (c *Console) showReconciliation(r *request) error {
 	v.Facts = add(v.Facts, "Format", string(run.Format))
 	v.Facts = addActor(v.Facts, "Imported", moment(run.At)+" by ", run.By)
 	v.Facts = add(v.Facts, "Lines", fmt.Sprintf("%d, of which %d are matched, %d in breaks and %d resolved", run.Lines, run.Matched,
-		run.InBreak, run.Resolved))
+		run.InBreak, run.Resolved), r.URL.Path+"/lines")
 	if b := run.Balance; b != nil {
 		v.Facts = add(v.Facts, "Closing balance of the partner", amount(b.Partner))
 		v.Facts = add(v.Facts, "Balance of the ledger", amount(b.Ledger))
@@ -98,6 +100,56 @@ func (c *Console) showReconciliation(r *request) error {
 	v.Facts = add(v.Facts, "Imported in spite of", strings.Join(run.Mismatches, " "))
 	v.Sections = []section{{Heading: "Breaks", Table: breaksTable(v.Base, found.Items, "Every line of the statement is in the ledger.")}}
 	v.Older = older(r, found.More, found.Items, func(b reconcile.BreakDetails) string { return pathOfID(b.ID) })
+	return c.show(r, v)
+}
+
+var lineStatuses = []option{{"", "all"}, {string(reconcile.Matched), "matched"}, {string(reconcile.InBreak), "in breaks"},
+	{string(reconcile.Resolved), "resolved"}}
+
+// showLines lists the lines of a statement beside the entries of the ledger that they match. The words of the partner, which may name
+// people, are left out.
+func (c *Console) showLines(r *request) error {
+	id, err := idIn(r, "reconciliation", ident.ParseReconciliation)
+	if err != nil {
+		return err
+	}
+	f := ports.StatementLineFilter{Paging: pagingOf(r), Status: reconcile.LineStatus(r.URL.Query().Get("status"))}
+	if !slices.ContainsFunc(lineStatuses, func(o option) bool { return o.Value == string(f.Status) }) {
+		return errNotFound
+	}
+	run, err := c.Reconciliation.Get(r.Context(), r.platform.ID, id)
+	if err != nil {
+		return err
+	}
+	found, err := c.Reconciliation.Lines(r.Context(), r.platform.ID, id, f)
+	if err != nil {
+		return err
+	}
+	v := view{page: c.page(r, "Lines of the statement of "+run.Account.Path, "reconciliations"), Intro: "Each line of the partner's statement, " +
+		"and beside it the entries of the ledger that it matches, with the rule that found them, or its break. A line that matches several " +
+		"entries has a row for each."}
+	v.Actions = []fact{actionLink("Statement and breaks", v.Base+"/reconciliations/"+pathOfID(id))}
+	v.Filter = &filter{r.URL.Path, []field{{Name: "status", Label: "Status", Value: string(f.Status), Kind: "select", Options: lineStatuses}}}
+	t := &table{File: "statement-lines", Label: "Lines", Empty: "The statement has no such lines.",
+		Columns: columns("Line", "Value date", "Booked", ">Amount", "Currency", "Reference", "Status", "Found by", "In the ledger", "Effective",
+			">Entry")}
+	for _, l := range found.Items {
+		row := []cell{plain(itoa(l.Ordinal)), plain(l.Value.String()), plain(l.Booked.String()), minorCell(l.Amount, run.Account.Currency),
+			plain(string(run.Account.Currency)), plain(l.ServicerReference), stated(l.Status), plain(lower(l.Rule))}
+		entries := l.Entries
+		switch {
+		case len(entries) == 0 && l.Break.IsZero():
+			t.Rows = append(t.Rows, append(row, cell{}, cell{}, cell{}))
+		case len(entries) == 0:
+			t.Rows = append(t.Rows, append(row, linked("break", v.Base+"/breaks/"+pathOfID(l.Break)), cell{}, cell{}))
+		}
+		for _, e := range entries {
+			t.Rows = append(t.Rows, append(slices.Clone(row), linked(lower(e.Kind), v.Base+"/postings/"+e.Posting.String()), timed(e.Effective),
+				minorCell(e.Amount, run.Account.Currency)))
+		}
+	}
+	v.Sections = []section{{Table: t}}
+	v.Older = older(r, found.More, found.Items, func(l reconcile.LineDetails) string { return l.ID.String() })
 	return c.show(r, v)
 }
 
