@@ -81,11 +81,12 @@ unit-race:
 	CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) ./adapters/http/api -run Idempotency
 	CGO_ENABLED=1 GORACE=atexit_sleep_ms=100 $(GO) test -race $(TESTFLAGS) -p 4 $$($(GO) list ./... | grep -v '^causeway/e2e' | grep -vxF "$$($(GO) list $(WITHOUT_RACE))")
 
-# These tests wait for processes two thirds of the time: eight at once keep two cores busy.
+# These tests wait for processes two thirds of the time: eight at once keep two cores busy. Those with a browser compute more, and follow.
 e2e: needs-postgres needs-readers needs-python needs-node needs-evm needs-browser needs-prometheus build clients-uncommitted ## Tests that drive the real binary
 	cd clients/typescript && npm test -s
 	cd clients/python && mypy && PYTHONPATH=src /usr/bin/python3 -m unittest discover -s tests
-	CAUSEWAY_BIN=$(abspath $(BINARY)) $(GO) test -count=1 $(TESTFLAGS) -parallel 8 ./e2e/...
+	CAUSEWAY_BIN=$(abspath $(BINARY)) $(GO) test -count=1 $(TESTFLAGS) -parallel 8 $$($(GO) list ./e2e/... | grep -v '/browser$$')
+	CAUSEWAY_BIN=$(abspath $(BINARY)) $(GO) test -count=1 $(TESTFLAGS) -parallel 4 ./e2e/browser
 
 faults: needs-postgres needs-gcc build ## Long tests: payments while things fail, reports of any kind, 100,000 generated requests, a simulation of 1,000,000 steps, the newest generators
 	SIMULATION_STEPS=1000000 $(GO) test -count=1 -timeout 30m -v ./app/internal/simulation

@@ -218,7 +218,7 @@ func TestConsole_SupportFindsFailedPayment(t *testing.T) {
 			c.checkEverywhere("payments")
 			c.press("tbody a")
 			for _, want := range []string{"failed", "QUOTE_EXECUTION_FAILED", failed.reference, "Posting: reversal", "Rail: ",
-				"Webhook OUTGOING_PAYMENT.FAILED"} {
+				"webhook OUTGOING_PAYMENT.FAILED"} {
 				c.want(want)
 			}
 			eventually(t, "an attempt to send a webhook", func() bool {
