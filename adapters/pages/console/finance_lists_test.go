@@ -445,8 +445,9 @@ func TestStatement_LinesBesideTheLedger(t *testing.T) {
 	line := reconcile.Line{ID: uuid.UUID{15: 1}, Ordinal: 3, Amount: 93_00, ServicerReference: "S-1", Description: "Tikal rent"}
 	other := line
 	other.ID, other.Ordinal = uuid.UUID{15: 2}, 4
-	s.statements.lines = []reconcile.LineDetails{{Line: line, Status: reconcile.Matched, Rule: reconcile.ReferenceSum, Entries: []reconcile.EntryDetails{
-		{Posting: postingID, Amount: 90_00, Effective: now}, {Posting: uuid.UUID{15: 9}, Amount: 3_00, Effective: now}}},
+	entries := []reconcile.EntryDetails{{Posting: postingID, Amount: 90_00, Effective: now},
+		{Posting: uuid.UUID{15: 9}, Amount: 3_00, Effective: now}}
+	s.statements.lines = []reconcile.LineDetails{{Line: line, Status: reconcile.Matched, Rule: reconcile.ReferenceSum, Entries: entries},
 		{Line: other, Status: reconcile.InBreak, Break: breakID}}
 	path := base + "/reconciliations/" + pathOfID(runID) + "/lines"
 	got := s.get(path)

@@ -20,7 +20,8 @@ import (
 type Reconciliation interface {
 	List(ctx context.Context, p ident.Platform, f ports.ReconciliationFilter) (ports.Page[reconcile.Run], error)
 	Get(ctx context.Context, p ident.Platform, id ident.Reconciliation) (reconciliation.RunDetails, error)
-	Lines(ctx context.Context, p ident.Platform, id ident.Reconciliation, f ports.StatementLineFilter) (ports.Page[reconcile.LineDetails], error)
+	Lines(ctx context.Context, p ident.Platform, id ident.Reconciliation, f ports.StatementLineFilter) (ports.Page[reconcile.LineDetails],
+		error)
 	Breaks(ctx context.Context, p ident.Platform, id ident.Reconciliation, f ports.BreakFilter) (ports.Page[reconcile.BreakDetails], error)
 	Break(ctx context.Context, p ident.Platform, id ident.Break) (reconcile.BreakDetails, error)
 	Import(ctx context.Context, in reconciliation.ImportRequest, request *ports.IdempotentRequest) (reconciliation.ImportResult, error)
@@ -144,8 +145,8 @@ func (c *Console) showLines(r *request) error {
 			t.Rows = append(t.Rows, append(row, linked("break", v.Base+"/breaks/"+pathOfID(l.Break)), cell{}, cell{}))
 		}
 		for _, e := range entries {
-			t.Rows = append(t.Rows, append(slices.Clone(row), linked(lower(e.Kind), v.Base+"/postings/"+e.Posting.String()), timed(e.Effective),
-				minorCell(e.Amount, run.Account.Currency)))
+			t.Rows = append(t.Rows, append(slices.Clone(row), linked(lower(e.Kind), v.Base+"/postings/"+e.Posting.String()),
+				timed(e.Effective), minorCell(e.Amount, run.Account.Currency)))
 		}
 	}
 	v.Sections = []section{{Table: t}}
