@@ -127,8 +127,8 @@ func (c *Console) showLines(r *request) error {
 		return err
 	}
 	v := view{page: c.page(r, "Lines of the statement of "+run.Account.Path, "reconciliations")}
-	v.Intro = "Each line of the partner's statement, and beside it the entries of the ledger that it matches, with the rule that found them, " +
-		"or its break. A line that matches several entries has a row for each."
+	v.Intro = "Each line of the partner's statement, and beside it the entries of the ledger that it matches, with the rule that found " +
+		"them, or its break. A line that matches several entries has a row for each."
 	v.Actions = []fact{actionLink("Statement and breaks", v.Base+"/reconciliations/"+pathOfID(id))}
 	v.Filter = &filter{r.URL.Path, []field{{Name: "status", Label: "Status", Value: string(f.Status), Kind: "select", Options: lineStatuses}}}
 	t := &table{File: "statement-lines", Label: "Lines", Empty: "The statement has no such lines.",
