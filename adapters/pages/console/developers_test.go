@@ -395,7 +395,7 @@ func TestPayment_ConnectionsAndStoppedJobs(t *testing.T) {
 
 func TestWebhooks_EndpointIsSet(t *testing.T) {
 	t.Parallel()
-	// An administrator sets the endpoint after a code, as itself; what the API refuses is refused with the same words. Others are told
+	// An administrator sets the endpoint after a code, as itself; what the API refuses is refused with the same words. Others read
 	// whom to ask.
 	page, form := base+"/webhook-endpoint", url.Values{"webhookEndpoint": {" https://pay.example/hooks "}, "code": {"1"}}
 	s := newSite(t).as(person.Grant{Role: person.Administrator})

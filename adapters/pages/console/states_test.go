@@ -212,7 +212,7 @@ func TestHome_CountsLastDay(t *testing.T) {
 func TestHome_SaysWhatWaits(t *testing.T) {
 	t.Parallel()
 	// The overview names webhooks that failed and jobs that stopped to those who may act on them, and "or more" where it has not counted to
-	// the end. Where nothing waits, it says so. Only a sandbox is told to move no money.
+	// the end. Where nothing waits, it says so. Only a sandbox says that no money moves.
 	s := newSite(t).fill().as(person.Grant{Role: person.Operator})
 	for i := range byte(25) {
 		d := newDelivery()

@@ -129,6 +129,9 @@ func by(a platform.Author, approval platform.Approval) string {
 	return a.String() + ", approved by " + approval.By.String()
 }
 
+// fact is a line of a list of facts. Link may be empty. Actor is who has done it, shown behind the value.
+type fact struct{ Name, Value, Link, Actor string }
+
 // add adds a fact that is known.
 func add(facts []fact, name, value string, link ...string) []fact {
 	if value == "" {
