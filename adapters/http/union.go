@@ -222,7 +222,7 @@ func (f Field) newSchema(nested map[string]*compiledUnion, leaves leafSchemas) *
 	case f.Fields != nil:
 		s = *objectSchema(f.Fields, nil, leaves)
 	case f.Schema != nil:
-		s = *f.Schema
+		s = *copySchema(f.Schema) // which is shared, and completed by what validates with it
 	default:
 		s = huma.Schema{Type: huma.TypeString, Pattern: f.Pattern, PatternDescription: f.PatternDescription, Format: f.Format,
 			Enum: toAny(f.Enum)}
