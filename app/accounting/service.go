@@ -9,7 +9,6 @@ package accounting
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -141,41 +140,30 @@ func (s *Service) EntriesSum(ctx context.Context, f ports.AccountEntryFilter) (m
 	return sum, report.TooSlow(err, "Choose a shorter period with from and to.")
 }
 
-// errFound ends the reading of turnovers.
-var errFound = errors.New("found")
-
 // turnover returns the debits, or the credits, of an account. Those of a busy one are too many to be added up one by one, so they are read
 // as those of a trial balance.
-func (s *Service) turnover(ctx context.Context, class ledger.Class, f ports.AccountEntryFilter) (sum money.Total, err error) {
+func (s *Service) turnover(ctx context.Context, f ports.AccountEntryFilter) (sum money.Total, err error) {
 	cuts := []ports.Cutoff{{By: f.By, Moment: f.Interval.Last()}}
 	if !f.Interval.From.IsZero() {
 		cuts = append(cuts, ports.Cutoff{By: f.By, Moment: f.Interval.BeforeFrom()})
 	}
-	err = s.Ledger.Turnovers(ctx, f.Account.Platform, class, cuts, func(a ports.AccountTurnovers) error {
-		if a.Account != f.Account {
-			return nil
+	turnovers, err := s.Ledger.AccountTurnovers(ctx, f.Account, cuts)
+	for i, t := range turnovers {
+		amount := t.Debits
+		if f.Part == financials.Credits {
+			amount = t.Credits
 		}
-		for i, t := range a.Turnovers {
-			amount := t.Debits
-			if f.Part == financials.Credits {
-				amount = t.Credits
-			}
-			if i > 0 { // until the interval begins
-				amount = amount.Neg()
-			}
-			sum = sum.Add(amount)
+		if i > 0 { // until the interval begins
+			amount = amount.Neg()
 		}
-		return errFound
-	})
-	if errors.Is(err, errFound) {
-		err = nil
+		sum = sum.Add(amount)
 	}
 	return sum, err
 }
 
 func (s *Service) entriesSum(ctx context.Context, class ledger.Class, f ports.AccountEntryFilter) (sum money.Total, err error) {
 	if f.Part == financials.Debits || f.Part == financials.Credits {
-		return s.turnover(ctx, class, f)
+		return s.turnover(ctx, f)
 	}
 	if f.Part.IsCash() {
 		sum, err = s.Ledger.AccountEntriesSum(ctx, f)

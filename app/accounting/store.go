@@ -157,6 +157,8 @@ type Finance interface {
 	// currency and path, with its turnover up to each cutoff. All are read from one
 	// snapshot.
 	Turnovers(ctx context.Context, p ident.Platform, class ledger.Class, cuts []ports.Cutoff, each func(ports.AccountTurnovers) error) error
+	// AccountTurnovers returns the turnover of one account up to each cutoff, all from one snapshot; zero if it was never posted to.
+	AccountTurnovers(ctx context.Context, account ledger.Account, cuts []ports.Cutoff) ([]ports.Turnover, error)
 }
 
 // KeptRates stores the market rates of the past.

@@ -30,7 +30,7 @@ func (r *Reader) BalancesAt(ctx context.Context, p ident.Platform, moment time.T
 		})
 	}
 	cuts := []ports.Cutoff{{By: ports.ByEffective, Moment: moment}}
-	err = r.turnovers(ctx, p, "", cuts, readState, func(a ports.AccountTurnovers) error {
+	err = r.turnovers(ctx, accountsOfClass(p, ""), cuts, readState, func(a ports.AccountTurnovers) error {
 		return each(ports.LedgerAccount{Account: a.Account, Class: a.Class, Balance: a.Turnovers[0].Balance(a.Class)})
 	})
 	return state, err

@@ -25,6 +25,10 @@ DECLARE turnover_accounts NO SCROLL CURSOR FOR SELECT a.id, a.path, a.currency, 
 WHERE a.platform_id = $1 AND ($2 = '' OR a.class = $2)
 ORDER BY a.currency COLLATE "C", a.path COLLATE "C"`
 
+	turnoverAccount = `
+DECLARE turnover_accounts NO SCROLL CURSOR FOR SELECT a.id, a.path, a.currency, a.class FROM ledger_accounts a
+WHERE a.platform_id = $1 AND a.path = $2 AND a.currency = $3`
+
 	// The debits and credits of each account up to a posting: its last snapshot at or before
 	// the posting (ledger_balance_snapshots_pkey) and the entries after that, within bounds
 	// of recorded time (ledger_entries_by_debit_account, ledger_entries_by_credit_account).
@@ -93,24 +97,48 @@ func readAdjustment(ctx context.Context, q Querier, platform uuid.UUID, m months
 // Turnovers implements accounting.Finance. It reads the accounts page by page, in one snapshot.
 func (r *Reader) Turnovers(ctx context.Context, p ident.Platform, class ledger.Class, cuts []ports.Cutoff,
 	each func(ports.AccountTurnovers) error) error {
-	return r.turnovers(ctx, p, class, cuts, func(Querier) error { return nil }, each)
+	return r.turnovers(ctx, accountsOfClass(p, class), cuts, func(Querier) error { return nil }, each)
+}
+
+// AccountTurnovers implements accounting.Finance.
+func (r *Reader) AccountTurnovers(ctx context.Context, account ledger.Account, cuts []ports.Cutoff) (
+	turnovers []ports.Turnover, err error) {
+	turnovers = make([]ports.Turnover, len(cuts))
+	one := turnoverSelection{platform: account.Platform, cursor: turnoverAccount,
+		args: []any{account.Platform, account.Path, string(account.Currency)}}
+	err = r.turnovers(ctx, one, cuts, func(Querier) error { return nil }, func(a ports.AccountTurnovers) error {
+		turnovers = a.Turnovers
+		return nil
+	})
+	return turnovers, err
+}
+
+// turnoverSelection is the accounts of a platform of which turnovers are read, with the statement that declares their cursor.
+type turnoverSelection struct {
+	platform ident.Platform
+	cursor   string
+	args     []any
+}
+
+func accountsOfClass(p ident.Platform, class ledger.Class) turnoverSelection {
+	return turnoverSelection{platform: p, cursor: turnoverAccounts, args: []any{p, string(class)}}
 }
 
 // turnovers calls first with the snapshot that the turnovers are then read from.
-func (r *Reader) turnovers(ctx context.Context, p ident.Platform, class ledger.Class, cuts []ports.Cutoff, first func(Querier) error,
+func (r *Reader) turnovers(ctx context.Context, accounts turnoverSelection, cuts []ports.Cutoff, first func(Querier) error,
 	each func(ports.AccountTurnovers) error) error {
 	err := r.readOnly(ctx, func(q Querier) error {
 		if err := first(q); err != nil {
 			return err
 		}
-		t := turnoverReport{platform: p, cutoffs: cuts}
+		t := turnoverReport{platform: accounts.platform, cutoffs: cuts}
 		if err := t.findRanges(ctx, q); err != nil {
 			return err
 		}
 		if err := t.findAdjustments(ctx, q); err != nil {
 			return err
 		}
-		if err := query(ctx, q, turnoverAccounts, []any{p, string(class)}, nil); err != nil {
+		if err := query(ctx, q, accounts.cursor, accounts.args, nil); err != nil {
 			return err
 		}
 		for full := true; full; {
