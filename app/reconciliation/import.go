@@ -55,7 +55,7 @@ func (r *Service) Import(ctx context.Context, in ImportRequest, request *ports.I
 	if err != nil {
 		return ImportResult{}, err
 	}
-	release, err := take(ctx, r.reads)
+	release, err := r.takeRead(ctx, in.Platform)
 	if err != nil {
 		return ImportResult{}, err
 	}
@@ -121,6 +121,21 @@ func (r *Service) Import(ctx context.Context, in ImportRequest, request *ports.I
 		return uow.SaveResponse(ctx, tx, request, done, nil)
 	})
 	return done, err
+}
+
+// takeRead waits until a file of a platform may be read, and returns what ends that.
+func (r *Service) takeRead(ctx context.Context, p ident.Platform) (release func(), err error) {
+	own, _ := r.readsOfPlatform.LoadOrStore(p, make(chan struct{}, maxReadsOfPlatform))
+	releaseOwn, err := take(ctx, own.(chan struct{}))
+	if err != nil {
+		return nil, err
+	}
+	releaseRead, err := take(ctx, r.reads)
+	if err != nil {
+		releaseOwn()
+		return nil, err
+	}
+	return func() { releaseRead(); releaseOwn() }, nil
 }
 
 // take waits for one of the slots, and returns what frees it.

@@ -7,6 +7,7 @@ package reconciliation
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"causeway/core/ident"
@@ -26,16 +27,19 @@ type Config struct {
 }
 
 // The maximum numbers in a process of files that are read at the same time and of statements that are
-// compared, which takes most of the memory. A client that sends slowly does not hold up comparisons.
+// compared, which takes most of the memory. A client that sends slowly does not hold up comparisons, nor all clients of a platform
+// the files of others.
 const (
 	maxConcurrentReads   = 8
+	maxReadsOfPlatform   = 6
 	maxConcurrentImports = 2
 )
 
 // Service holds the use cases on reconciliations.
 type Service struct {
 	Config
-	reads, slots chan struct{}
+	reads, slots    chan struct{}
+	readsOfPlatform sync.Map // ident.Platform to chan struct{}
 }
 
 // New returns a Service.

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -615,6 +616,56 @@ func TestImport_ConcurrentImports(t *testing.T) {
 		stored != lines+4 {
 		t.Errorf("%d lines, want %d, %v", stored, lines+4, err)
 	}
+}
+
+// stalledFile is a file of which nothing arrives before its context ends.
+type stalledFile struct {
+	ctx   context.Context
+	begun chan<- struct{}
+}
+
+func (f stalledFile) Read([]byte) (int, error) {
+	select {
+	case f.begun <- struct{}{}:
+		<-f.ctx.Done()
+	case <-f.ctx.Done():
+	}
+	return 0, f.ctx.Err()
+}
+
+func TestImport_StalledFilesOfOnePlatform(t *testing.T) {
+	t.Parallel()
+	// A platform whose clients send nothing more of many files does not keep others from importing theirs.
+	e := newEnv(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	begun := make(chan struct{})
+	var stalled sync.WaitGroup
+	for range 12 {
+		in := e.importRequest("")
+		in.File = stalledFile{ctx, begun}
+		stalled.Go(func() {
+			if _, err := e.reconciliation.Import(ctx, in, nil); err == nil {
+				t.Error("a file that did not arrive was imported")
+			}
+		})
+	}
+	for range 6 {
+		<-begun
+	}
+	file := newStatementFile()
+	file.addLine(0, 1000, "R1", "payment")
+	in := e.importRequest(file.String())
+	in.Platform = e.otherPlatform.ID
+	if done, err := e.reconciliation.Import(t.Context(), in, nil); err != nil || done.Lines != 1 {
+		t.Errorf("the file of another platform: %+v, %v", done, err)
+	}
+	select {
+	case <-begun:
+		t.Error("more than six files of one platform are read")
+	default:
+	}
+	cancel()
+	stalled.Wait()
 }
 
 func TestReconciliations_AppendOnly(t *testing.T) {

@@ -22,6 +22,8 @@ const (
 	maxStatement = 64 << 20
 	// importTimeout is that of a page with a statement, as that of the API.
 	importTimeout = 2 * time.Minute
+	// importStall is how long a browser may send nothing of a statement, as that of the API.
+	importStall = 30 * time.Second
 	// importPath ends the path of the only page that takes a file.
 	importPath     = "import-statement"
 	maxUploadParts = 20
@@ -44,8 +46,7 @@ func (c *Console) importStatement(r *request) (action, error) {
 				"semicolons; for numbers that no earlier statement had."},
 			{Name: "map", Label: "Columns of a CSV file", Hint: "Such as `date=Booked;amount=Amount;reference=Ref`."},
 			{Name: "override", Label: "Why it is right", Hint: "Only for a file that was refused because its balances do not fit. It is stored."}}}
-	text := func(name string) string { return strings.TrimSpace(r.PostFormValue(name)) }
-	a.Record.Name = strings.TrimSpace(cmp.Or(text("account"), "accounts of the file") + " " + text("currency"))
+	a.Record.Name = strings.TrimSpace(cmp.Or(formText(r, "account"), "accounts of the file") + " " + formText(r, "currency"))
 	a.do = func(r *request) (string, error) {
 		author, err := c.author(r)
 		if err != nil {
@@ -54,9 +55,9 @@ func (c *Console) importStatement(r *request) (action, error) {
 		if r.file == nil {
 			return "", fault.Invalid(fault.Field{Field: "file", Message: "must be a statement"})
 		}
-		done, err := c.Reconciliation.Import(r.Context(), reconciliation.ImportRequest{Platform: r.platform.ID, Path: text("account"),
-			Currency: text("currency"), Accounts: text("accounts"), Format: text("format"), Layout: text("map"), Override: text("override"),
-			By: author.Token.String(), File: r.file}, nil)
+		done, err := c.Reconciliation.Import(r.Context(), reconciliation.ImportRequest{Platform: r.platform.ID, Path: formText(r, "account"),
+			Currency: formText(r, "currency"), Accounts: formText(r, "accounts"), Format: formText(r, "format"), Layout: formText(r, "map"),
+			Override: formText(r, "override"), By: author.Token.String(), File: r.file}, nil)
 		if r.file.isTooLarge {
 			err = fault.New(fault.PayloadTooLarge, "The file has more than 64 MiB. Import it with `causeway ledger reconcile`.")
 		}
@@ -81,6 +82,22 @@ func (f *uploadedFile) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// arrivingBody is a body that must keep arriving, and whole until a time.
+type arrivingBody struct {
+	io.ReadCloser
+	control *http.ResponseController
+	until   time.Time
+}
+
+func (b *arrivingBody) Read(p []byte) (int, error) {
+	deadline := time.Now().Add(importStall)
+	if b.until.Before(deadline) {
+		deadline = b.until
+	}
+	_ = b.control.SetReadDeadline(deadline) // the writers of tests have none
+	return b.ReadCloser.Read(p)
+}
+
 // takesFile reports whether a request has a form with a file, on the page that takes one.
 func takesFile(r *http.Request) bool {
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
@@ -89,13 +106,11 @@ func takesFile(r *http.Request) bool {
 
 // readUpload reads the fields of a form up to its file, which comes last and is read by what it is for.
 func (r *request) readUpload() error {
-	control := http.NewResponseController(r.w)
-	deadline := time.Now().Add(importTimeout)
-	if err := errors.Join(control.SetReadDeadline(deadline), control.SetWriteDeadline(deadline.Add(requestTimeout))); err != nil &&
-		!errors.Is(err, http.ErrNotSupported) {
+	body := &arrivingBody{ReadCloser: r.Body, control: http.NewResponseController(r.w), until: time.Now().Add(importTimeout)}
+	if err := body.control.SetWriteDeadline(body.until.Add(requestTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return err
 	}
-	r.Body = http.MaxBytesReader(r.w, r.Body, maxStatement+maxForm)
+	r.Body = http.MaxBytesReader(r.w, body, maxStatement+maxForm)
 	parts, err := r.MultipartReader()
 	if err != nil {
 		return errUnreadable
