@@ -14,8 +14,10 @@ import (
 // showCustomers lists customers, newest first.
 func (c *Console) showCustomers(r *request) error {
 	own := strings.TrimSpace(r.URL.Query().Get("own"))
-	found, err := c.Customers.List(r.Context(), r.platform.ID, ports.CustomerFilter{Paging: ports.Paging{Limit: r.pageSize(),
-		After: after(r.URL.Query())}, PlatformCustomerID: own, IncludeDeleted: true})
+	paging := pagingOf(r)
+	paging.WithoutTotal = r.lines != nil // only the page shows it
+	found, err := c.Customers.List(r.Context(), r.platform.ID, ports.CustomerFilter{Paging: paging, PlatformCustomerID: own,
+		IncludeDeleted: true})
 	if err != nil {
 		return err
 	}
@@ -30,7 +32,7 @@ func (c *Console) showCustomers(r *request) error {
 		rows.Rows = append(rows.Rows, []cell{timed(item.CreatedAt), customerCell(v.Base, item.ID), plain(item.PlatformCustomerID),
 			plain(lower(item.Type)), plain(item.Region), stated(item.ShownStatus()), timed(item.DeletedAt)})
 	}
-	if len(found.Items) > 0 {
+	if len(found.Items) > 0 && !paging.WithoutTotal {
 		count := counted(int(found.Total), "customer")
 		if found.TotalIsMinimum {
 			count = fmt.Sprintf("%d or more customers", found.Total)

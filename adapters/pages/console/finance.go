@@ -191,7 +191,7 @@ func (c *Console) makeJournals(r *request) (action, error) {
 		"for each currency. If there are some already, the new ones have only what was posted since. A journal stays as it is.",
 		Fields: []field{{Name: "span", Label: "Day or month", Hint: "Such as 2026-10-31 or 2026-10."}}, Back: base + "/journals",
 		do: func(r *request) (string, error) {
-			span, err := journal.ParseSpan(strings.TrimSpace(r.PostFormValue("span")))
+			span, err := journal.ParseSpan(formText(r, "span"))
 			if err != nil {
 				return "", err
 			}
@@ -209,14 +209,6 @@ func (c *Console) showReceivables(r *request) error {
 	if state != "" && !slices.Contains(receivable.States(), state) {
 		return errNotFound
 	}
-	aging, err := c.Receivables.Aging(r.Context(), r.platform.ID)
-	if err != nil {
-		return err
-	}
-	allowances, err := c.Accounting.Account(r.Context(), r.platform.ID, ledger.AllowanceReceivables, "", ports.Cutoff{})
-	if f, ok := fault.As(err); err != nil && (!ok || f.Code != fault.NotFound) {
-		return err
-	}
 	found, err := c.Receivables.Receivables(r.Context(), r.platform.ID, ports.ReceivableFilter{Paging: pagingOf(r), State: state})
 	if err != nil {
 		return err
@@ -226,11 +218,6 @@ func (c *Console) showReceivables(r *request) error {
 		"money of the customer pays it."}
 	v.Filter = &filter{v.Base + "/receivables", []field{{Name: "state", Label: "State", Kind: "select", Value: string(state),
 		Options: optionsOf(receivable.States())}}}
-	for _, allowance := range allowances {
-		c := allowance.Account.Currency
-		v.Facts = add(v.Facts, "Allowance in "+string(c), allowance.Balance.Neg().Major(c), accountLink(v.Base, ledger.AllowanceReceivables, c))
-	}
-	ages := aging.Table()
 	rows := table{File: "receivables", Label: "Receivables",
 		Columns: columns("Returned", "Receivable", "State", ">Amount", ">Collected", ">Written off",
 			"Currency",
@@ -241,15 +228,38 @@ func (c *Console) showReceivables(r *request) error {
 			minorCell(item.WrittenOff, item.Amount.Currency), plain(string(item.Amount.Currency)), customerCell(v.Base, item.Customer),
 			plain(item.ReasonCode)})
 	}
+	if r.lines == nil {
+		if err := c.addAging(r, &v); err != nil {
+			return err
+		}
+	}
+	v.Sections = append(v.Sections, section{Heading: "Receivables", Table: &rows})
+	v.Older = older(r, found.More, found.Items, func(i receivable.Receivable) string { return pathOfID(i.ID) })
+	return c.show(r, v)
+}
+
+// addAging adds what is owed by age, and the allowances for it.
+func (c *Console) addAging(r *request, v *view) error {
+	aging, err := c.Receivables.Aging(r.Context(), r.platform.ID)
+	if err != nil {
+		return err
+	}
+	allowances, err := c.Accounting.Account(r.Context(), r.platform.ID, ledger.AllowanceReceivables, "", ports.Cutoff{})
+	if f, ok := fault.As(err); err != nil && (!ok || f.Code != fault.NotFound) {
+		return err
+	}
+	for _, allowance := range allowances {
+		c := allowance.Account.Currency
+		v.Facts = add(v.Facts, "Allowance in "+string(c), allowance.Balance.Neg().Major(c), accountLink(v.Base, ledger.AllowanceReceivables, c))
+	}
+	ages := aging.Table()
 	byAge := reportTable("By age", "Nothing is owed.", ages.Header, ages.Rows)
 	for _, row := range byAge.Rows {
 		row[1].Link = v.Base + "/receivables?state=" + string(receivable.Open)
 		row[len(row)-1].Link = row[1].Link
 	}
-	v.Sections = []section{{Heading: "By age", Table: byAge},
-		{Heading: "Receivables", Table: &rows}}
-	v.Older = older(r, found.More, found.Items, func(i receivable.Receivable) string { return pathOfID(i.ID) })
-	return c.show(r, v)
+	v.Sections = append(v.Sections, section{Heading: "By age", Table: byAge})
+	return nil
 }
 
 func customerCell(base string, id ident.Customer) cell {

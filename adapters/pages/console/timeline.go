@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,8 +63,10 @@ type paymentState struct {
 	At     time.Time
 }
 
-// statesOf returns the states of a payment, which its events name, and the last one also without them.
+// statesOf returns the states of a payment, which its events name. Of a payment whose first events were deleted with age, it says when it
+// was requested, and of one without any when it ended.
 func statesOf(t accounting.Timeline) (states []paymentState) {
+	requested := paymentState{"REQUESTED", t.Transaction.CreatedAt}
 	for _, e := range t.Events {
 		if e.Type == accounting.TimelineWebhookEvent {
 			if status := stateIn(*e.Delivery); status != "" {
@@ -71,11 +74,13 @@ func statesOf(t accounting.Timeline) (states []paymentState) {
 			}
 		}
 	}
-	if len(states) == 0 { // they were deleted with age
-		states = []paymentState{{"REQUESTED", t.Transaction.CreatedAt}}
+	if len(states) == 0 {
+		states = []paymentState{requested}
 		if at := t.Transaction.SettledAt; !at.IsZero() {
 			states = append(states, paymentState{string(t.Transaction.State.Status), at})
 		}
+	} else if states[0].At.After(requested.At) {
+		states = slices.Insert(states, 0, requested)
 	}
 	return states
 }

@@ -28,10 +28,6 @@ type Treasury interface {
 
 func (c *Console) showSafeguarding(r *request) error {
 	query := r.URL.Query()
-	now, err := c.Treasury.Report(r.Context(), r.platform.ID, time.Time{})
-	if err != nil {
-		return err
-	}
 	before, _ := safeguarding.ParseDay(query.Get("after"))
 	found, err := c.Treasury.Reports(r.Context(), r.platform.ID, ports.SafeguardingFilter{Before: before, Limit: r.pageSize(),
 		ShortfallOnly: query.Get("shortfall") != ""})
@@ -51,10 +47,16 @@ func (c *Console) showSafeguarding(r *request) error {
 		rows.Rows = append(rows.Rows, []cell{linked(string(report.Day), v.Base+"/safeguarding/"+string(report.Day)),
 			plain(statusesOf(report.Figures)), timed(report.MadeAt), amountCell(itoa(report.Versions)), acted(strings.Join(seen, ", "))})
 	}
-	header, figures := treasury.Table(now)
-	v.Sections = []section{{Heading: "Now", Table: linkFigures(reportTable("Now", "Nothing is owed to customers, and nothing held for them.",
-		header, figures), figures, 3, v.Base, safeguardingAccount)},
-		{Heading: "Reports of days", Table: &rows}}
+	if r.lines == nil {
+		now, err := c.Treasury.Report(r.Context(), r.platform.ID, time.Time{})
+		if err != nil {
+			return err
+		}
+		header, figures := treasury.Table(now)
+		v.Sections = []section{{Heading: "Now", Table: linkFigures(reportTable("Now", "Nothing is owed to customers, and nothing held for them.",
+			header, figures), figures, 3, v.Base, safeguardingAccount)}}
+	}
+	v.Sections = append(v.Sections, section{Heading: "Reports of days", Table: &rows})
 	v.Older = older(r, found.More, found.Reports, func(k ports.KeptReport) string { return string(k.Day) })
 	return c.show(r, v)
 }
