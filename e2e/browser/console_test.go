@@ -339,7 +339,8 @@ func TestConsole_AdministratorSeesAll(t *testing.T) {
 	c.want("this one")
 	c.checkEverywhere("account of who has a password")
 	for _, page := range []string{"/console/account/authenticator", "/console/account/sessions/others/end", base + "/webhook-endpoint",
-		base + "/change-books-settings", base + "/import-statement", base + "/books-settings"} {
+		base + "/change-books-settings", base + "/import-statement", base + "/books-settings", base + "/chart-of-accounts",
+		base + "/add-account"} {
 		c.visit(page)
 		c.checkEverywhere(page[strings.LastIndex(page, "/")+1:])
 	}

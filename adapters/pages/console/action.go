@@ -171,5 +171,8 @@ func proposed[T any](base string, done proposal.Outcome[T]) string {
 	return base + "/proposals/" + done.Proposal.ID.UUID().String()
 }
 
+// formText returns a field of the form without the spaces around it.
+func formText(r *request, name string) string { return strings.TrimSpace(r.PostFormValue(name)) }
+
 // link returns an action as a button on the page of what it is done to.
 func actionLink(title, to string) fact { return fact{Name: title, Link: to} }

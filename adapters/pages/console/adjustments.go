@@ -1,7 +1,6 @@
 package console
 
 import (
-	"strings"
 	"time"
 
 	"causeway/core/fault"
@@ -47,7 +46,7 @@ func (c *Console) makeAdjustment(r *request) (action, error) {
 
 // adjustmentIn returns the adjustment of a form, or everything that cannot be read.
 func adjustmentIn(r *request) (a period.Adjustment, err error) {
-	a = period.Adjustment{Platform: r.platform.ID, Note: strings.TrimSpace(r.PostFormValue("note")),
+	a = period.Adjustment{Platform: r.platform.ID, Note: formText(r, "note"),
 		OwnedAccounts: r.PostFormValue("owned") != ""}
 	var bad []fault.Field
 	if a.Entries, err = recurring.ParseEntries(r.PostFormValue("entries")); err != nil {
@@ -57,12 +56,12 @@ func adjustmentIn(r *request) (a period.Adjustment, err error) {
 		}
 		bad = append(bad, f.Fields...)
 	}
-	if day := strings.TrimSpace(r.PostFormValue("day")); day != "" {
+	if day := formText(r, "day"); day != "" {
 		if a.Effective, err = time.Parse(time.DateOnly, day); err != nil {
 			bad = append(bad, fault.Field{Field: "day", Message: "must be a day such as 2026-10-31"})
 		}
 	}
-	if corrects := strings.TrimSpace(r.PostFormValue("corrects")); corrects != "" {
+	if corrects := formText(r, "corrects"); corrects != "" {
 		if a.Corrects, err = ident.ParsePosting(corrects); err != nil {
 			bad = append(bad, fault.Field{Field: "corrects", Message: "must be the id of a posting, such as Posting:…"})
 		}

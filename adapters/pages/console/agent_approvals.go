@@ -239,6 +239,6 @@ func (c *Console) rejectAgentAction(r *request) (action, error) {
 		Fields: []field{{Name: "reason",
 			Label: "Reason", Hint: "The platform and the agent read it."}}}, platform.PersonRejectedPayment,
 		func(ctx context.Context, by platform.Principal, of agentApproval) (payments.AgentAction, error) {
-			return c.AgentApprovals.RejectAgentAction(ctx, by, of.Agent, of.ID, strings.TrimSpace(r.PostFormValue("reason")), nil)
+			return c.AgentApprovals.RejectAgentAction(ctx, by, of.Agent, of.ID, formText(r, "reason"), nil)
 		})
 }

@@ -14,11 +14,16 @@ import (
 	"causeway/ports"
 )
 
-// Books are the use cases on the settings of the books.
+// Books are the use cases on the settings of the books and the chart of accounts.
 type Books interface {
 	Settings(ctx context.Context, p ident.Platform) (books.SettingsVersion, error)
 	SettingsVersions(ctx context.Context, p ident.Platform, f ports.VersionFilter) (ports.VersionPage[books.SettingsVersion], error)
 	SetSettings(ctx context.Context, p ident.Platform, c booksapp.Change, next books.Settings) (proposal.Outcome[books.SettingsVersion], error)
+	Chart(ctx context.Context, p ident.Platform) ([]booksapp.ChartAccount, error)
+	AddAccount(ctx context.Context, p ident.Platform, c booksapp.Change, request *ports.IdempotentRequest, a books.AddedAccount) (
+		proposal.Outcome[booksapp.ChartAccount], error)
+	ChangeAccount(ctx context.Context, p ident.Platform, c booksapp.Change, path string, change booksapp.AccountChange) (
+		proposal.Outcome[booksapp.ChartAccount], error)
 }
 
 func (c *Console) booksSettingsRoutes() []platformRoute {
@@ -121,7 +126,7 @@ func (c *Console) changeBooksSettings(r *request) (action, error) {
 		}
 		changes := []string{"fourEyes=" + strings.Join(fourEyes, ",")}
 		for _, name := range []string{"functionalCurrency", "unrealisedResult", "feeRecognition", "yearEndMonth", "receivablesAllowance"} {
-			changes = append(changes, name+"="+strings.TrimSpace(r.PostFormValue(name)))
+			changes = append(changes, name+"="+formText(r, name))
 		}
 		next, err := present.With(changes...)
 		if err != nil {
@@ -131,12 +136,12 @@ func (c *Console) changeBooksSettings(r *request) (action, error) {
 		if err != nil {
 			return "", errUnreadable
 		}
-		author, err := c.author(r)
+		change, err := c.booksChange(r)
 		if err != nil {
 			return "", err
 		}
-		done, err := c.Books.SetSettings(r.Context(), r.platform.ID, booksapp.Change{By: author, Base: &version,
-			Note: strings.TrimSpace(r.PostFormValue("note"))}, next)
+		change.Base = &version
+		done, err := c.Books.SetSettings(r.Context(), r.platform.ID, change, next)
 		return proposed(base, done), err
 	}
 	return a, nil

@@ -204,7 +204,7 @@ type platformRoute struct {
 func (c *Console) platformRoutes() []platformRoute {
 	return slices.Concat(
 		c.paymentRoutes(), c.reviewRoutes(), c.agentApprovalRoutes(), c.monthRoutes(),
-		c.reconciliationRoutes(), c.financeRoutes(), c.booksSettingsRoutes(), c.financialsRoutes(),
+		c.reconciliationRoutes(), c.financeRoutes(), c.booksSettingsRoutes(), c.chartRoutes(), c.financialsRoutes(),
 		c.unmatchedRoutes(), c.adjustmentRoutes(), c.exportRoutes(), c.recurringRoutes(), c.jobRoutes(), c.developerRoutes(), c.eventRoutes(),
 		c.customerRoutes(), c.auditRoutes(), c.checkpointRoutes(),
 		[]platformRoute{

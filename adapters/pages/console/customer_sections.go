@@ -3,7 +3,6 @@ package console
 import (
 	"context"
 	"net/http"
-	"strings"
 
 	"causeway/app/accounts"
 	"causeway/app/agents"
@@ -218,7 +217,7 @@ func (c *Console) downloadStatement(r *request) error {
 	if err != nil {
 		return err
 	}
-	of, err := ident.ParseInternalAccount(strings.TrimSpace(r.PostFormValue("account")))
+	of, err := ident.ParseInternalAccount(formText(r, "account"))
 	if err != nil {
 		return c.askFor(r, a, http.StatusUnprocessableEntity, "Choose an account. A customer without one has no statement.")
 	}

@@ -107,7 +107,7 @@ func (c *Console) createToken(r *request) (action, error) {
 				chosen = append(chosen, p.Permission)
 			}
 		}
-		issued, err := c.Tokens.CreateTokenBy(r.Context(), r.platform.ID, r.in.Person, strings.TrimSpace(r.PostFormValue("name")), chosen)
+		issued, err := c.Tokens.CreateTokenBy(r.Context(), r.platform.ID, r.in.Person, formText(r, "name"), chosen)
 		if err != nil {
 			return view{}, err
 		}
@@ -334,7 +334,7 @@ func (c *Console) setWebhookEndpoint(r *request) (action, error) {
 		Fields: []field{{Name: "webhookEndpoint", Label: "Endpoint", Value: r.platform.WebhookEndpoint, Hint: "Such as " +
 			"`https://example.com/webhooks`. Empty: none are sent."}},
 		do: func(r *request) (string, error) {
-			endpoint := strings.TrimSpace(r.PostFormValue("webhookEndpoint"))
+			endpoint := formText(r, "webhookEndpoint")
 			_, err := c.Platforms.UpdateSettings(r.Context(), r.platform.ID, platform.Author{Actor: r.in.Person.Email, Person: r.in.Person.ID},
 				platform.Change{WebhookEndpoint: &endpoint})
 			return "", err

@@ -138,8 +138,8 @@ func (c *Console) makeExport(r *request) (action, error) {
 			}
 			_, err = c.ExportFiles.Request(r.Context(), r.platform.ID, r.in.Person, exports.Request{
 				Format: exports.Format(r.PostFormValue("format")),
-				LedgerFilter: ports.LedgerFilter{Interval: i, Path: strings.TrimSpace(r.PostFormValue("account")),
-					Currency: money.Currency(strings.ToUpper(strings.TrimSpace(r.PostFormValue("currency"))))}})
+				LedgerFilter: ports.LedgerFilter{Interval: i, Path: formText(r, "account"),
+					Currency: money.Currency(strings.ToUpper(formText(r, "currency")))}})
 			return "", err
 		}}, nil
 }

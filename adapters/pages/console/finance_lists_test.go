@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,6 +33,7 @@ import (
 	"causeway/core/receivable"
 	"causeway/core/reconcile"
 	"causeway/core/safeguarding"
+	"causeway/ledger"
 	"causeway/ports"
 )
 
@@ -60,6 +62,8 @@ type fakeFinance struct {
 	// fourEyes are the actions that need a second person, and versions how many versions the settings have.
 	fourEyes []books.Action
 	versions int
+	// refusal is what changes of the chart return.
+	refusal error
 }
 
 func (f *fakeFinance) Make(ctx context.Context, p ident.Platform, by platform.Author, _ *ports.IdempotentRequest,
@@ -182,13 +186,41 @@ func (f *fakeFinance) SettingsVersions(ctx context.Context, p ident.Platform, q 
 
 func (f *fakeFinance) SetSettings(ctx context.Context, p ident.Platform, c booksapp.Change, next books.Settings) (
 	done proposal.Outcome[books.SettingsVersion], err error) {
-	if len(f.fourEyes) > 0 {
-		pending := newProposal().Proposal
-		done.Proposal = &pending
-	}
-	f.acted(c.By.Person.UUID())
+	done.Proposal = f.proposedBy(c)
 	return done, f.read(ctx, p, "set the books of version %d by %s: %q %v", *c.Base, c.By, c.Note,
 		books.ChangedSettings(books.DefaultSettings(), next))
+}
+
+// rentPath is the account that the platform has added.
+const rentPath = "expense/office-rent"
+
+func (f *fakeFinance) Chart(ctx context.Context, p ident.Platform) ([]booksapp.ChartAccount, error) {
+	rent := books.AddedAccount{Path: rentPath, Name: "Rent <Lisbon>", Description: "Both floors"}
+	return []booksapp.ChartAccount{{ChartLine: ledger.ChartLine{Path: "rails/{rail}", Class: ledger.Asset}},
+		{ChartLine: ledger.ChartLine{Path: rent.Path, Class: rent.Class(), Description: rent.Description},
+			GL: books.GLAccount{Code: "6310"}, Added: &rent}}, f.read(ctx, p, "chart")
+}
+
+func (f *fakeFinance) AddAccount(ctx context.Context, p ident.Platform, c booksapp.Change, _ *ports.IdempotentRequest,
+	a books.AddedAccount) (proposal.Outcome[booksapp.ChartAccount], error) {
+	return proposal.Outcome[booksapp.ChartAccount]{Proposal: f.proposedBy(c)}, cmp.Or(f.read(ctx, p, "add %s %q %q by %s: %s", a.Path,
+		a.Name, a.Description, c.By, c.Note), f.refusal)
+}
+
+func (f *fakeFinance) ChangeAccount(ctx context.Context, p ident.Platform, c booksapp.Change, path string,
+	change booksapp.AccountChange) (proposal.Outcome[booksapp.ChartAccount], error) {
+	return proposal.Outcome[booksapp.ChartAccount]{Proposal: f.proposedBy(c)}, f.read(ctx, p, "change %s to %q %q %t by %s: %s", path,
+		*change.Name, *change.Description, *change.Retired, c.By, c.Note)
+}
+
+// proposedBy returns the proposal that a change becomes; nil without four eyes.
+func (f *fakeFinance) proposedBy(c booksapp.Change) *proposal.Proposal {
+	f.acted(c.By.Person.UUID())
+	if len(f.fourEyes) == 0 {
+		return nil
+	}
+	pending := newProposal().Proposal
+	return &pending
 }
 
 // exportID is an export that is written, doneExportID one that has a file, and packID a pack that has one.

@@ -40,6 +40,7 @@ var menu = []menuGroup{
 		{"receivables", "Receivables", "/receivables", person.View, false},
 		{"safeguarding", "Safeguarding", "/safeguarding", person.View, false},
 		{"fx", "FX position", "/fx-position", person.View, false},
+		{"chart-of-accounts", "Chart of accounts", "/chart-of-accounts", person.View, false},
 		{"books-settings", "Settings of the books", "/books-settings", person.View, false},
 		{"checkpoints", "Checkpoints", "/checkpoints", person.View, false},
 		{"exports", "Exports", "/exports", person.View, false},

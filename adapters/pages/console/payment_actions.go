@@ -90,7 +90,7 @@ var paymentActions = []paymentAction{
 		func(c *Console, r *request, t transaction.Transaction) error {
 			currency := t.Pricing.Sent.Currency
 			var problems []fault.Field
-			minor := readAmount(strings.TrimSpace(r.PostFormValue("amount")), currency, "The amount", func(string, ...any) {
+			minor := readAmount(formText(r, "amount"), currency, "The amount", func(string, ...any) {
 				problems = []fault.Field{{Field: "amount", Message: "must be an amount in " + string(currency) + ", such as 100"}}
 			})
 			if len(problems) > 0 {

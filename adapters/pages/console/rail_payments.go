@@ -49,7 +49,7 @@ var railDecisions = []railDecision{
 		"currency. One " +
 		"that waits for a review goes on waiting for it.", []rail.State{rail.InReview, rail.Queued},
 		[]field{{Name: "to", Label: "Connection"}, noteField}, func(c *Console, r *request, id uuid.UUID) (string, error) {
-			_, err := c.Rails.Move(r.Context(), id, strings.TrimSpace(r.PostFormValue("to")), railAuthor(r))
+			_, err := c.Rails.Move(r.Context(), id, formText(r, "to"), railAuthor(r))
 			return "", err
 		}},
 	{"not-sent", "Report as not sent", "It is recorded that the partner has not got the payment although it has left by the records. When a " +

@@ -157,7 +157,7 @@ func (c *Console) setRecurring(r *request) (action, error) {
 		{Name: "reverses", Label: "Reverse it when the next month begins, as an accrual is", Kind: "checkbox", Value: reverses},
 		{Name: "note", Label: "Reason", Value: v.Note, Hint: "It is the memo of each posting."}}
 	a.do = func(r *request) (string, error) {
-		v := recurring.Version{Name: strings.TrimSpace(r.PostFormValue("name")), Note: strings.TrimSpace(r.PostFormValue("note")),
+		v := recurring.Version{Name: formText(r, "name"), Note: strings.TrimSpace(r.PostFormValue("note")),
 			Reverses: r.PostFormValue("reverses") != ""}
 		var err error
 		if v.Entries, err = recurring.ParseEntries(r.PostFormValue("entries")); err != nil {
@@ -181,7 +181,7 @@ func (c *Console) setRecurring(r *request) (action, error) {
 
 // monthField returns the month in a field; zero for an empty one, which the use case refuses where it needs a month.
 func monthField(r *request, name string) (period.Month, error) {
-	text := strings.TrimSpace(r.PostFormValue(name))
+	text := formText(r, name)
 	if text == "" {
 		return period.Month{}, nil
 	}

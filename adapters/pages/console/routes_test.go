@@ -46,6 +46,8 @@ var needs = map[string]person.Right{
 	"GET /events": person.View, "GET /events/stream": person.View, "GET /test-values": person.View,
 	"GET /tokens": person.View, "GET /requests": person.View, "GET /requests/{request}": person.View,
 	"GET /webhook-endpoint": person.ManageService, "POST /webhook-endpoint": person.ManageService,
+	"GET /chart-of-accounts": person.View, "GET /add-account": person.KeepBooks, "POST /add-account": person.KeepBooks,
+	"GET /chart-of-accounts/{class}/{account}/change": person.KeepBooks, "POST /chart-of-accounts/{class}/{account}/change": person.KeepBooks,
 	"GET /books-settings": person.View, "GET /change-books-settings": person.KeepBooks, "POST /change-books-settings": person.KeepBooks,
 	"GET /create-token": person.ManageTokens, "POST /create-token": person.ManageTokens,
 	"GET /tokens/{token}/revoke": person.ManageTokens, "POST /tokens/{token}/revoke": person.ManageTokens,

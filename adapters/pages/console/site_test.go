@@ -249,7 +249,8 @@ func pathOf(pattern string, p ident.Platform) string {
 		"bank-eur", "{payment}",
 		paymentID.UUID().String(), "{verification}", verificationID.UUID().String(), "{owner}", ownerID.UUID().String(),
 		"{session}", hex.EncodeToString(otherSession[:]), "{passkey}", base64.RawURLEncoding.EncodeToString(passkeyID),
-		"{document}", documentID.UUID().String(), "{hit}", hitID.String(), "{request}", requestID.UUID().String()).Replace(pattern)
+		"{document}", documentID.UUID().String(), "{hit}", hitID.String(), "{class}/{account}", rentPath,
+		"{request}", requestID.UUID().String()).Replace(pattern)
 }
 
 // elements returns all elements with a name.

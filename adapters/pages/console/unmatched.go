@@ -179,7 +179,7 @@ func (c *Console) assignUnmatched(r *request) (action, error) {
 		do: func(r *request) (string, error) {
 			target := r.PostFormValue("target")
 			if target == otherOption {
-				target = strings.TrimSpace(r.PostFormValue("other"))
+				target = formText(r, "other")
 			}
 			command, err := accounting.AssignTo(u.Receipt.ID, target, r.PostFormValue("note"))
 			if err != nil {
