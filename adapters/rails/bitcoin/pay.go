@@ -77,7 +77,7 @@ func (r *Rail) advance(ctx context.Context, lease ports.Lease) error {
 		if err != nil || len(unsigned) == 0 {
 			return err
 		}
-		if err := r.makeBatch(ctx, lease, nextBatch(unsigned)); errors.Is(err, ErrHeld) {
+		if err := r.makeBatch(ctx, lease, r.nextBatch(unsigned)); errors.Is(err, ErrHeld) {
 			return nil // a payment was stopped meanwhile: the next reading makes a transaction of the others
 		} else if err != nil {
 			return err
@@ -86,13 +86,14 @@ func (r *Rail) advance(ctx context.Context, lease ports.Lease) error {
 }
 
 // nextBatch returns the payments of the next transaction: of one platform, because its fee is one of the platform, and
-// to different addresses, as the wallet wants it.
-func nextBatch(unsigned []Payment) []Payment {
+// to different scripts, as the wallet wants it: an address in upper case has the script of that in lower case.
+func (r *Rail) nextBatch(unsigned []Payment) []Payment {
 	var batch []Payment
 	taken := map[string]bool{}
 	for _, p := range unsigned {
-		if p.Platform == unsigned[0].Platform && !taken[p.Address] && len(batch) < maxBatch {
-			batch, taken[p.Address] = append(batch, p), true
+		script := string(r.scriptOf(p.Address))
+		if p.Platform == unsigned[0].Platform && !taken[script] && len(batch) < maxBatch {
+			batch, taken[script] = append(batch, p), true
 		}
 	}
 	return batch

@@ -88,6 +88,30 @@ func TestSend_PayoutsShareATransaction(t *testing.T) {
 	w.wantVerdicts(t, w.poller, payouts, ports.Done)
 }
 
+func TestSend_SpellingsOfOneAddressAreOneDestination(t *testing.T) {
+	t.Parallel()
+	// A SegWit address in upper case is the same destination as in lower case. Payouts to both leave in two transactions, and those behind
+	// them are not kept waiting.
+	w := newWorld(t, 5)
+	w.poll()
+	lower := w.addressFor(devnet.LittleID(9, 1))
+	payouts := []ports.Payout{w.payout(1, 10_000, lower), w.payout(2, 20_000, strings.ToUpper(lower)), w.payout(3, 30_000, "")}
+	for _, o := range w.wantVerdicts(t, w.poller, payouts, ports.Waiting) {
+		if !o.Accepted {
+			t.Errorf("not sent: %+v", o)
+		}
+	}
+	w.node.Mine(t, 3)
+	w.poll()
+
+	done := w.wantVerdicts(t, w.poller, payouts, ports.Done)
+	if done[0].PartnerID == done[1].PartnerID || done[0].PartnerID != done[2].PartnerID {
+		t.Errorf("the transactions %+v", done)
+	}
+	w.wantPaid(t, payouts[0], 10_000, 20_000)
+	w.wantPaid(t, payouts[2], 30_000)
+}
+
 func TestPoll_PaymentThatNoRecordKnows(t *testing.T) {
 	t.Parallel()
 	// What has left the wallet in a transaction that the database does not have, because it has lost it, is reported once when it has its

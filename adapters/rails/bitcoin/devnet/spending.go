@@ -24,15 +24,15 @@ func (w *Wallet) createRaw(_ context.Context, params []json.RawMessage) (any, *n
 	for _, i := range inputs {
 		t.inputs = append(t.inputs, rawInput{txid: i.TxID, vout: uint32(i.Vout), sequence: sequenceOf(replaceable)})
 	}
-	taken := map[string]bool{}
+	taken := map[string]bool{} // by script: two spellings of an address are one destination
 	for _, o := range outputs {
 		for address, text := range o {
 			script, err := w.Network.Script(address)
 			satoshis, errAmount := btc.ParseAmount(text)
-			if err != nil || errAmount != nil || taken[address] {
+			if err != nil || errAmount != nil || taken[string(script)] {
 				return nil, failure(-8, "Invalid parameter, duplicated address: %s", address)
 			}
-			taken[address] = true
+			taken[string(script)] = true
 			t.outputs = append(t.outputs, btc.Output{Satoshis: satoshis, Script: script})
 		}
 	}
