@@ -2,6 +2,7 @@ package account
 
 import (
 	"errors"
+	"strings"
 
 	"causeway/core/bitcoin"
 )
@@ -19,4 +20,12 @@ func checkBitcoinAddress(address string) string {
 		return "must be a Bitcoin address, such as bc1…, 1… or 3…"
 	}
 	return ""
+}
+
+// bitcoinSpelling returns a SegWit address in lower case, as nearly all are written. In others the case of a letter matters.
+func bitcoinSpelling(address string) string {
+	if parsed, err := bitcoin.ParseAddress(address); err == nil && parsed.Prefix != "" {
+		return strings.ToLower(address)
+	}
+	return address
 }

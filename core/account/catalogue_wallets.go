@@ -42,7 +42,7 @@ var wallets = []TypeSpec{
 	wallet(TronWallet, corridor.Tron, "A wallet on Tron.",
 		FieldSpec{Example: "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t", CaseSensitive: true, check: checkTronAddress}),
 	wallet(BitcoinAddress, corridor.Bitcoin, "An address on the Bitcoin chain itself.",
-		FieldSpec{Example: "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4", CaseSensitive: true, check: checkBitcoinAddress}),
+		FieldSpec{Example: "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4", spelling: bitcoinSpelling, check: checkBitcoinAddress}),
 	{
 		Type: LightningType, Aliases: []Type{"LIGHTNING_ACCOUNT"},
 		Description: "A payee on the Lightning network: exactly one of a one-time invoice, a reusable offer and an address.",

@@ -239,6 +239,9 @@ func (a External) PaymentDetails() []string {
 
 // canonical returns one spelling for all spellings of a value.
 func (f FieldSpec) canonical(value string) string {
+	if f.spelling != nil {
+		return f.spelling(value)
+	}
 	if f.CaseSensitive {
 		return value
 	}

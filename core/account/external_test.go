@@ -53,6 +53,8 @@ func TestFingerprint_EqualOnlyForSameAccount(t *testing.T) {
 			`{"address": "0xAb5801a7D398351b8bE11C439e05C5B3259aeC9B"}`, `{"address": "0xab5801a7d398351b8be11c439e05c5b3259aec9b"}`, true},
 		{"an address where letters matter", "ALTCHAIN_WALLET", "ALTCHAIN_WALLET", "USDC", "USDC",
 			`{"address": "7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU"}`, `{"address": "7XKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU"}`, false},
+		{"a SegWit address in upper case", "BITCOIN_L1", "BITCOIN_L1", "BTC", "BTC",
+			`{"address": "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"}`, `{"address": "BC1QW508D6QEJXTDG4Y5R3ZARVARY0C5XW7KV8F3T4"}`, true},
 		{"operators of one number", "ZMW_ACCOUNT", "ZMW_ACCOUNT", "ZMW", "ZMW",
 			`{"phoneNumber": "+260971234567", "provider": "MTN"}`, `{"phoneNumber": "+260971234567", "provider": "AIRTEL"}`, false},
 	}
@@ -69,6 +71,19 @@ func TestFingerprint_EqualOnlyForSameAccount(t *testing.T) {
 				t.Errorf("fingerprint %q", a.Fingerprint())
 			}
 		})
+	}
+}
+
+func TestFingerprint_OfStoredBitcoinAddresses(t *testing.T) {
+	t.Parallel()
+	// Fingerprints are stored, so those of addresses in lower case and in base58 stay what they are.
+	for address, want := range map[string]string{
+		"bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4": "793cf987bece44f1d9ab71c79201fc9079ddd98d244d0a3df1c1a27216e6e699",
+		"1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2":         "661886a0509172ea26bd3c55892971028807b0358ecf52716db110ea0d48caff",
+	} {
+		if got := newExternal(t, "BITCOIN_L1", "BTC", `{"address": "`+address+`"}`).Fingerprint(); got != want {
+			t.Errorf("%s has the fingerprint %s, want %s", address, got, want)
+		}
 	}
 }
 

@@ -79,6 +79,8 @@ type FieldSpec struct {
 
 	// CaseSensitive: upper and lower case letters differ.
 	CaseSensitive bool
+	// spelling returns one spelling for all spellings of a value; nil if CaseSensitive says enough.
+	spelling func(value string) string
 
 	// compiled is the compiled Pattern.
 	compiled *regexp.Regexp
