@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -22,6 +23,8 @@ const (
 	// it read the chain.
 	sendLease = 2 * time.Minute
 	workLease = 3 * time.Minute
+	// waitTooDear is how long a payment whose fee was above a limit waits until it is tried again: about the time of a block.
+	waitTooDear = 10 * time.Minute
 	// leaseMargin is how long before its end nothing more is done under a lease.
 	leaseMargin = 30 * time.Second
 )
@@ -57,7 +60,8 @@ func (r *Rail) tryAdvance(ctx context.Context) string {
 	}
 }
 
-// advance sends what is signed and was not sent, and then makes payments that are new, oldest first.
+// advance sends what is signed and was not sent, and then makes payments that are new, oldest first. It makes smaller transactions while
+// the wallet has not enough for larger ones, or their fee is above a limit: each coin that they need adds to it.
 func (r *Rail) advance(ctx context.Context, lease ports.Lease) error {
 	open, err := r.Store.OpenBatches(ctx, r.Connection.Name, maxOpen)
 	if err != nil {
@@ -72,34 +76,76 @@ func (r *Rail) advance(ctx context.Context, lease ports.Lease) error {
 			}
 		}
 	}
-	for {
-		unsigned, err := r.Store.UnsignedPayments(ctx, r.Connection.Name, maxUnsigned)
+	for size := maxBatch; ; {
+		unsigned, err := r.unsigned(ctx)
 		if err != nil || len(unsigned) == 0 {
 			return err
 		}
-		if err := r.makeBatch(ctx, lease, r.nextBatch(unsigned)); errors.Is(err, ErrHeld) {
+		batch := r.nextBatch(unsigned, size)
+		err = r.makeBatch(ctx, lease, batch)
+		switch {
+		case err == nil:
+			size = min(2*size, maxBatch)
+		case errors.Is(err, ErrHeld):
 			return nil // a payment was stopped meanwhile: the next reading makes a transaction of the others
-		} else if err != nil {
+		case len(batch) > 1 && (errors.Is(err, errFunds) || errors.Is(err, errFee)):
+			size = len(batch) / 2
+		case errors.Is(err, errFee): // the payments behind it may cost less
+			r.markTooDear(batch[0].RailPaymentKey, err)
+		default:
 			return err
 		}
 	}
 }
 
-// nextBatch returns the payments of the next transaction: of one platform, because its fee is one of the platform, and
+// unsigned returns the payments that transactions are to be made for, oldest first.
+func (r *Rail) unsigned(ctx context.Context) ([]Payment, error) {
+	r.mu.Lock()
+	waiting := len(r.tooDear)
+	r.mu.Unlock()
+	found, err := r.Store.UnsignedPayments(ctx, r.Connection.Name, maxUnsigned+waiting)
+	return slices.DeleteFunc(found, func(p Payment) bool { return r.whyTooDear(p.RailPaymentKey) != "" }), err
+}
+
+// tooDear is why a payment waits whose fee was above a limit in a transaction of its own, and until when.
+type tooDear struct {
+	reason string
+	until  time.Time
+}
+
+func (r *Rail) markTooDear(key ports.RailPaymentKey, err error) {
+	now := r.Clock.Now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	maps.DeleteFunc(r.tooDear, func(_ ports.RailPaymentKey, d tooDear) bool { return !now.Before(d.until) })
+	r.tooDear[key] = tooDear{err.Error(), now.Add(waitTooDear)}
+}
+
+// whyTooDear returns why a payment waits whose fee was above a limit; empty for one that does not.
+func (r *Rail) whyTooDear(key ports.RailPaymentKey) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if d := r.tooDear[key]; r.Clock.Now().Before(d.until) {
+		return d.reason
+	}
+	return ""
+}
+
+// nextBatch returns the payments of the next transaction, at most size: of one platform, because its fee is one of the platform, and
 // to different scripts, as the wallet wants it: an address in upper case has the script of that in lower case.
-func (r *Rail) nextBatch(unsigned []Payment) []Payment {
+func (r *Rail) nextBatch(unsigned []Payment, size int) []Payment {
 	var batch []Payment
 	taken := map[string]bool{}
 	for _, p := range unsigned {
 		script := string(r.scriptOf(p.Address))
-		if p.Platform == unsigned[0].Platform && !taken[script] && len(batch) < maxBatch {
+		if p.Platform == unsigned[0].Platform && !taken[script] && len(batch) < size {
 			batch, taken[script] = append(batch, p), true
 		}
 	}
 	return batch
 }
 
-// makeBatch signs, keeps and sends a transaction for payments, or for the first ones if the wallet has not enough.
+// makeBatch signs, keeps and sends a transaction for payments.
 func (r *Rail) makeBatch(ctx context.Context, lease ports.Lease, payments []Payment) error {
 	rate, err := r.client.feeRate(ctx)
 	if err != nil {
@@ -110,10 +156,6 @@ func (r *Rail) makeBatch(ctx context.Context, lease ports.Lease, payments []Paym
 		return err
 	}
 	version, err := r.sign(ctx, payments, nil, rate)
-	for errors.Is(err, errFunds) && len(payments) > 1 {
-		payments = payments[:len(payments)/2]
-		version, err = r.sign(ctx, payments, nil, rate)
-	}
 	if err != nil {
 		return err
 	}
@@ -149,7 +191,7 @@ func inputsOf(t btc.Transaction) []Output {
 }
 
 // verify checks that a transaction does what was asked for, and no more than that: each payment once, at most one
-// further output, the coins, a fee within the limits, and that it can be replaced.
+// further output, the coins, a rate within the limit, and that it can be replaced.
 func (r *Rail) verify(t btc.Transaction, fee int64, payments []Payment, coins []Output) error {
 	rest := slices.Clone(t.Outputs)
 	for _, p := range payments {
@@ -174,12 +216,9 @@ func (r *Rail) verify(t btc.Transaction, fee int64, payments []Payment, coins []
 			return fmt.Errorf("transaction %s of the wallet is not signed, or cannot be replaced", t.TxID)
 		}
 	}
-	switch rate := btc.RateOf(fee, t.VirtualBytes); {
-	case fee > r.settings.maxFee:
-		return fmt.Errorf("the fee of %s BTC is above %s", btc.FormatAmount(fee), settingMaxFee)
 	// The wallet rounds sizes up, so that its rate is a little higher than the one that it was given.
-	case rate > r.settings.maxFeeRate+r.settings.maxFeeRate/10+1000:
-		return fmt.Errorf("the fee of %s satoshis per virtual byte is above %s", rate, settingMaxFeeRate)
+	if rate := btc.RateOf(fee, t.VirtualBytes); rate > r.settings.maxFeeRate+r.settings.maxFeeRate/10+1000 {
+		return fmt.Errorf("the fee of %s satoshis per virtual byte %w %s", rate, errFee, settingMaxFeeRate)
 	}
 	return nil
 }

@@ -331,6 +331,56 @@ func TestSend_WaitsForMoneyInOrder(t *testing.T) {
 	w.wantPaid(t, second, 7_000_000)
 }
 
+func TestSend_FeeAboveTheLimitKeepsNoOthersWaiting(t *testing.T) {
+	t.Parallel()
+	// A wallet of many small coins makes smaller transactions if the fee of one is above the limit. A payout whose fee alone is waits with
+	// the reason, and those behind it leave; it leaves when its fee has fallen.
+	w := newWorld(t, 0)
+	small := map[string]int64{}
+	for range 40 {
+		small[w.hot.Address()] = 20_000
+	}
+	w.payer.Pay(t, "10", small)
+	w.node.Mine(t, 3)
+	w.settings["maxFee"] = "0.00005000"
+	w.poller = w.open(devnet.Open)
+	w.poll()
+	payouts := []ports.Payout{w.payout(1, 200_000, "")}
+	for n := range 8 {
+		payouts = append(payouts, w.payout(n+2, 15_000, ""))
+	}
+	outcomes := w.wantVerdicts(t, w.poller, payouts, ports.Waiting)
+	if o := outcomes[0]; o.Accepted || !strings.Contains(o.Text, "maxFee") || o.RetryAt.IsZero() {
+		t.Errorf("the payout that costs too much: %+v", o)
+	}
+	for i, o := range outcomes[1:] {
+		if !o.Accepted {
+			t.Errorf("payout %d behind it: %+v", i, o)
+		}
+	}
+	w.node.Mine(t, 3)
+	report := w.poll() // which does not fail meanwhile
+	w.wantVerdicts(t, w.poller, payouts[1:], ports.Done)
+	if len(report.Fees) < 2 {
+		t.Errorf("the fees %+v", report.Fees)
+	}
+	for _, fee := range report.Fees {
+		if fee.Amount.Minor > 5000 {
+			t.Errorf("a fee of %d", fee.Amount.Minor)
+		}
+	}
+
+	w.hot.Mu.Lock()
+	w.hot.FeeRate = "0.00002000"
+	w.hot.Mu.Unlock()
+	w.clock.Advance(10 * time.Minute)
+	w.poll()
+	w.node.Mine(t, 3)
+	w.poll()
+	w.wantVerdicts(t, w.poller, payouts, ports.Done)
+	w.wantPaid(t, payouts[0], 200_000)
+}
+
 func TestSend_RefusesBeforeAnythingIsKept(t *testing.T) {
 	t.Parallel()
 	// Addresses of other networks, other currencies and amounts that are not relayed are refused for good. A payment with

@@ -1,6 +1,7 @@
 package bitcoin
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -45,6 +46,8 @@ type Rail struct {
 	mu sync.Mutex
 	// sent are the transactions that this process has sent.
 	sent map[string]bool
+	// tooDear are payments that this process makes no transaction for meanwhile.
+	tooDear map[ports.RailPaymentKey]tooDear
 	// balanceAt is when the balance was last read for the feed.
 	balanceAt time.Time
 }
@@ -64,7 +67,8 @@ func New(c Config) (*Rail, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Rail{Config: c, settings: s, client: newClient(s, c.Secrets), sent: map[string]bool{}}, nil
+	return &Rail{Config: c, settings: s, client: newClient(s, c.Secrets), sent: map[string]bool{},
+		tooDear: map[ports.RailPaymentKey]tooDear{}}, nil
 }
 
 // Close implements ports.ConnectedRail.
@@ -285,7 +289,7 @@ func (r *Rail) outcome(q request, p Payment, reason string, err error) ports.Out
 		return ports.Outcome{Verdict: ports.Waiting, Accepted: true, Text: fmt.Sprintf("sent, waits for %d confirmations",
 			r.settings.confirmations), RetryAt: now.Add(waitSent)}
 	default:
-		return ports.Outcome{Verdict: ports.Waiting, Text: reason, RetryAt: now.Add(waitUnsigned)}
+		return ports.Outcome{Verdict: ports.Waiting, Text: cmp.Or(r.whyTooDear(q.key), reason), RetryAt: now.Add(waitUnsigned)}
 	}
 }
 

@@ -154,11 +154,15 @@ func (c *client) unlock(ctx context.Context) error {
 	return err
 }
 
-// errFunds says that the wallet has not enough confirmed coins.
-var errFunds = errors.New("the wallet has not enough confirmed coins")
+var (
+	// errFunds says that the wallet has not enough confirmed coins.
+	errFunds = errors.New("the wallet has not enough confirmed coins")
+	// errFee says that the fee of a transaction is above a limit; other payments may cost less.
+	errFee = errors.New("is above")
+)
 
 // sign makes a transaction that pays to addresses, in which the wallet adds coins to the given ones and change. It is
-// not sent, and the wallet does not keep it.
+// not sent, and the wallet does not keep it. One whose fee is above the limit is not signed.
 func (c *client) sign(ctx context.Context, payments []Payment, coins []Output,
 	rate btc.FeeRate) (raw []byte, fee int64, err error) {
 	outputs := make([]map[string]string, len(payments))
@@ -183,6 +187,9 @@ func (c *client) sign(ctx context.Context, payments []Payment, coins []Output,
 	}
 	if fee, err = btc.ParseAmount(string(funded.Fee)); err != nil {
 		return nil, 0, fmt.Errorf("fundrawtransaction: %w", err)
+	}
+	if fee > c.settings.maxFee {
+		return nil, 0, fmt.Errorf("the fee of %s BTC %w %s", btc.FormatAmount(fee), errFee, settingMaxFee)
 	}
 	if err := c.unlock(ctx); err != nil {
 		return nil, 0, err
