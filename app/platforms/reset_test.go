@@ -90,6 +90,8 @@ func TestOperator_ResetSandboxMovesWhatKeepsWorking(t *testing.T) {
 	apptest.WantFault(t, "a token by a deleted token", err, fault.TokenNotFound)
 	_, err = ana.CreateToken(t.Context(), old, "web", []platform.Permission{platform.View}, platforms.TokenOwner{})
 	apptest.WantFault(t, "a token", err, fault.Conflict)
+	_, err = service.CreateTokenBy(t.Context(), old, finance, "web", []platform.Permission{platform.View})
+	apptest.WantFault(t, "a token by a person", err, fault.Conflict)
 	_, err = service.TokenOf(t.Context(), old, finance)
 	apptest.WantFault(t, "a token of a person", err, fault.Conflict)
 	_, err = service.UpdateSettings(t.Context(), old, platform.Service, platform.Change{UMADomain: &domain})

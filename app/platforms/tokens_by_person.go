@@ -9,7 +9,8 @@ import (
 	"causeway/ports"
 )
 
-// CreateTokenBy creates the token of a service, as a person who works in the console, and records it. The secret is shown once.
+// CreateTokenBy creates the token of a service, as a person who works in the console, and records it. The secret is shown once. Faults:
+// NOT_FOUND, INVALID_INPUT, CONFLICT for a closed platform.
 func (s *Service) CreateTokenBy(ctx context.Context, p ident.Platform, by person.Person, name string,
 	permissions []platform.Permission) (IssuedToken, error) {
 	issued, err := s.newToken(p, name, permissions, s.Clock.Now())
@@ -18,6 +19,9 @@ func (s *Service) CreateTokenBy(ctx context.Context, p ident.Platform, by person
 	}
 	issued.Token.Creator = by.ID
 	return issued, ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
+		if err := lockOpen(ctx, tx, p); err != nil {
+			return err
+		}
 		if err := tx.CreateToken(ctx, issued.Token); err != nil {
 			return err
 		}
