@@ -74,6 +74,17 @@ func (u *Unit) LockTokens(ctx context.Context, p ident.Platform) ([]platform.Tok
 	return selectRows(ctx, u.db, u.query, tokens, `WHERE platform_id = $1 ORDER BY id FOR UPDATE`, p)
 }
 
+// LockTokenCount implements platforms.Tx. It uses the primary key. The rows are not locked: who deletes one waits for nothing.
+func (u *Unit) LockTokenCount(ctx context.Context, p ident.Platform, ofPeople bool) (int, error) {
+	u.queueExec(`SELECT pg_advisory_xact_lock(hashtextextended('tokens ' || $1::uuid, 0))`, p)
+	counted, err := queryValues[int](ctx, u.query, `SELECT count(*) FROM tokens WHERE platform_id = $1 AND (person_id IS NOT NULL) = $2`,
+		p, ofPeople)
+	if err != nil {
+		return 0, err
+	}
+	return counted[0], nil
+}
+
 // DeleteToken uses the primary key. The unit of work ends when no process uses the token any more.
 func (u *Unit) DeleteToken(ctx context.Context, p ident.Platform, id ident.Token) error {
 	u.revokes = true

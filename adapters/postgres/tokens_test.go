@@ -210,6 +210,45 @@ func TestLockTokens_SerializesDeletes(t *testing.T) {
 	}
 }
 
+func TestLockTokenCount_SerializesCreations(t *testing.T) {
+	t.Parallel()
+	// Of two units of work that count the tokens before each creates one, the second counts that of the first. Tokens of people and of
+	// other platforms are counted apart.
+	c := newEnv(t)
+	ana := newPerson(t, "ana@example.com")
+	hers, _ := newToken(t, c.platform, "Ana", platform.View)
+	hers.Person = ana.ID
+	theirs, _ := newToken(t, c.otherPlatform, "theirs", platform.View)
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
+		return errors.Join(tx.CreatePerson(ctx, ana), tx.CreateToken(ctx, hers), tx.CreateToken(ctx, theirs))
+	})
+	counted := make(chan int, 2)
+	for _, name := range []string{"first", "second"} {
+		token, _ := newToken(t, c.platform, name, platform.View)
+		go func() {
+			_ = c.Do(t.Context(), func(ctx context.Context, tx *postgres.Unit) error {
+				n, err := tx.LockTokenCount(ctx, c.platform.ID, false)
+				if err == nil {
+					err = tx.CreateToken(ctx, token)
+				}
+				counted <- n
+				return err
+			})
+		}()
+	}
+
+	if first, second := <-counted, <-counted; first+second != 1 {
+		t.Errorf("counted %d and %d, want 0 and 1", first, second)
+	}
+	c.mustDo(t, func(ctx context.Context, tx *postgres.Unit) error {
+		n, err := tx.LockTokenCount(ctx, c.platform.ID, true)
+		if n != 1 {
+			t.Errorf("%d tokens of people, want 1", n)
+		}
+		return err
+	})
+}
+
 func tokenID(t platform.Token) uuid.UUID { return t.ID.UUID() }
 
 func TestTokens_FullPageIsLast(t *testing.T) {

@@ -119,7 +119,8 @@ type TokenOwner struct {
 	Responsible string
 }
 
-// CreateToken creates a token of a platform. Faults: NOT_FOUND, INVALID_INPUT, CONFLICT for a closed platform.
+// CreateToken creates a token of a platform. Faults: NOT_FOUND, INVALID_INPUT, CONFLICT for a closed platform and for one with
+// platform.MaxTokens.
 func (o *Operator) CreateToken(ctx context.Context, p ident.Platform, name string, permissions []platform.Permission,
 	of TokenOwner) (IssuedToken, error) {
 	now := o.service.Clock.Now()
@@ -132,7 +133,7 @@ func (o *Operator) CreateToken(ctx context.Context, p ident.Platform, name strin
 			"answers for it"})
 	}
 	err = ports.Do(ctx, o.service.Store, func(ctx context.Context, tx Tx) error {
-		if err := lockOpen(ctx, tx, p); err != nil {
+		if err := lockRoom(ctx, tx, p, of.Person != ""); err != nil {
 			return err
 		}
 		named, err := lockNamed(ctx, tx, cmp.Or(of.Person, of.Responsible))

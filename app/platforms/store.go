@@ -43,6 +43,8 @@ type Tx interface {
 	ForgetUMAPeer(ctx context.Context, p ident.Platform, domain string) error
 	// ClosePlatform closes a platform, and takes its events out of the queue of webhooks.
 	ClosePlatform(ctx context.Context, p platform.Platform) error
+	// LockTokenCount counts the tokens of services of a platform, or those of people. No other unit of work counts them until this one ends.
+	LockTokenCount(ctx context.Context, p ident.Platform, ofPeople bool) (int, error)
 	CreateToken(ctx context.Context, t platform.Token) error
 	// UpdateToken stores who answers for a token.
 	UpdateToken(ctx context.Context, t platform.Token) error

@@ -22,7 +22,8 @@ type IssuedToken struct {
 // CreateToken creates a token of a platform. The secret is in the first response only: the
 // response that is stored for a repeated request does not contain it.
 //
-// The token is that of a service. The person who makes it, or stands behind the token that does, is kept with it.
+// The token is that of a service. The person who makes it, or stands behind the token that does, is kept with it. Faults: INVALID_INPUT,
+// TOKEN_NOT_FOUND, CONFLICT for a closed platform and for one with platform.MaxTokens.
 func (s *Service) CreateToken(ctx context.Context, platformID ident.Platform, by platform.Author, request *ports.IdempotentRequest,
 	name string,
 	permissions []platform.Permission) (IssuedToken, error) {
@@ -36,7 +37,7 @@ func (s *Service) CreateToken(ctx context.Context, platformID ident.Platform, by
 	}
 	issued.Token.Creator = maker.Behind()
 	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
-		if err := lockOpen(ctx, tx, platformID); err != nil {
+		if err := lockRoom(ctx, tx, platformID, false); err != nil {
 			return err
 		}
 		if err := tx.CreateToken(ctx, issued.Token); err != nil {
@@ -63,6 +64,19 @@ func lockOpen(ctx context.Context, tx Tx, p ident.Platform) error {
 	return locked.CheckOpen()
 }
 
+// lockRoom returns CONFLICT for a closed platform, and for one that has as many tokens of services, or of people, as it may have. Every
+// unit of work calls it before it locks a person, so that no two wait for each other.
+func lockRoom(ctx context.Context, tx Tx, p ident.Platform, ofPeople bool) error {
+	if err := lockOpen(ctx, tx, p); err != nil {
+		return err
+	}
+	current, err := tx.LockTokenCount(ctx, p, ofPeople)
+	if err != nil {
+		return err
+	}
+	return platform.CheckTokenRoom(current, ofPeople)
+}
+
 // newToken returns a token with a secret of 256 random bits.
 func (s *Service) newToken(platformID ident.Platform, name string, permissions []platform.Permission, now time.Time) (IssuedToken, error) {
 	var clientID [16]byte
@@ -74,7 +88,7 @@ func (s *Service) newToken(platformID ident.Platform, name string, permissions [
 }
 
 // TokenOf returns the token with which a person acts on a platform without one of its own: one that it has, or a new one, whose
-// secret nobody knows.
+// secret nobody knows. There are no more of these than people, so no maximum keeps one from acting.
 func (s *Service) TokenOf(ctx context.Context, platformID ident.Platform, p person.Person) (id ident.Token, err error) {
 	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		if err := lockOpen(ctx, tx, platformID); err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // CreateTokenBy creates the token of a service, as a person who works in the console, and records it. The secret is shown once. Faults:
-// NOT_FOUND, INVALID_INPUT, CONFLICT for a closed platform.
+// NOT_FOUND, INVALID_INPUT, CONFLICT for a closed platform and for one with platform.MaxTokens.
 func (s *Service) CreateTokenBy(ctx context.Context, p ident.Platform, by person.Person, name string,
 	permissions []platform.Permission) (IssuedToken, error) {
 	issued, err := s.newToken(p, name, permissions, s.Clock.Now())
@@ -19,7 +19,7 @@ func (s *Service) CreateTokenBy(ctx context.Context, p ident.Platform, by person
 	}
 	issued.Token.Creator = by.ID
 	return issued, ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
-		if err := lockOpen(ctx, tx, p); err != nil {
+		if err := lockRoom(ctx, tx, p, false); err != nil {
 			return err
 		}
 		if err := tx.CreateToken(ctx, issued.Token); err != nil {

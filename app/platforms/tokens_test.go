@@ -1,12 +1,17 @@
 package platforms_test
 
 import (
+	"context"
+	"crypto/rand"
 	"strings"
 	"testing"
 
+	"causeway/adapters/postgres"
 	"causeway/app/internal/apptest"
 	"causeway/app/platforms"
 	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/person"
 	"causeway/core/platform"
 	"causeway/ports"
 )
@@ -81,6 +86,68 @@ func TestService_DeleteToken(t *testing.T) {
 	}
 	if _, err := authenticator.Authenticate(t.Context(), env.created.Token.ClientID, env.created.Secret); err != nil {
 		t.Errorf("the last token with MANAGE, afterwards: %v", err)
+	}
+}
+
+func TestTokens_HaveAMaximum(t *testing.T) {
+	t.Parallel()
+	// The API, the console and the command line create no token of a service beyond the maximum, until one is deleted. Tokens of people
+	// are counted apart, and the console makes the one of a person always.
+	env := newEnv(t)
+	root, id, view := operator(t, env.platforms, platform.Author{Actor: "root"}), env.admin.Platform, []platform.Permission{platform.View}
+	ada, ben := env.NewPerson(person.Administrator), env.NewPerson(person.Finance)
+	fill := func(n int, of ident.Person) (last ident.Token) {
+		env.Do(func(ctx context.Context, tx *postgres.Unit) error {
+			for range n {
+				var clientID [16]byte
+				_, _ = rand.Read(clientID[:])
+				token, _, err := platform.NewToken(ident.NewToken(env.IDs.New, apptest.Noon), id, "x", view, clientID, [32]byte{}, apptest.Noon)
+				if err != nil {
+					return err
+				}
+				token.Person, last = of, token.ID
+				if err := tx.CreateToken(ctx, token); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		return last
+	}
+	creators := map[string]func() error{
+		"the API": func() error {
+			_, err := env.platforms.CreateToken(t.Context(), id, env.admin.Author(), nil, "x", view)
+			return err
+		},
+		"the console": func() error {
+			_, err := env.platforms.CreateTokenBy(t.Context(), id, ada, "x", view)
+			return err
+		},
+		"the command line": func() error {
+			_, err := root.CreateToken(t.Context(), id, "x", view, platforms.TokenOwner{})
+			return err
+		},
+	}
+	last := fill(platform.MaxTokens-1, ident.Person{})
+	for name, create := range creators {
+		apptest.WantFault(t, name, create(), fault.Conflict)
+	}
+	if err := env.platforms.DeleteToken(t.Context(), id, platform.Service, last); err != nil {
+		t.Fatal(err)
+	}
+	if err := creators["the API"](); err != nil {
+		t.Errorf("after a deletion: %v", err)
+	}
+
+	ofAda := platforms.TokenOwner{Person: ada.Email}
+	if _, err := root.CreateToken(t.Context(), id, "x", view, ofAda); err != nil {
+		t.Errorf("for a person: %v", err)
+	}
+	fill(platform.MaxTokens-1, ada.ID)
+	_, err := root.CreateToken(t.Context(), id, "x", view, ofAda)
+	apptest.WantFault(t, "for a person beyond the maximum", err, fault.Conflict)
+	if _, err := env.platforms.TokenOf(t.Context(), id, ben); err != nil {
+		t.Errorf("the token of a person on the console: %v", err)
 	}
 }
 

@@ -161,6 +161,24 @@ func CheckRevocable(tokens []Token, id ident.Token) error {
 	}
 }
 
+// MaxTokens is the largest number of tokens of services of a platform, and of tokens of people. A token that nobody uses any more is to
+// be deleted, and all of them are read to decide about one.
+const MaxTokens = 200
+
+// CheckTokenRoom returns CONFLICT if a platform that has so many tokens of services, or of people, can have no more.
+func CheckTokenRoom(current int, ofPeople bool) error {
+	if current < MaxTokens {
+		return nil
+	}
+	owners := "services"
+	if ofPeople {
+		owners = "people"
+	}
+	return &fault.Error{Code: fault.Conflict, Reason: "Too many tokens",
+		Message: fmt.Sprintf("The platform has %d tokens of %s, and may have %d. Delete one that is not used any more, then create this one.",
+			current, owners, MaxTokens)}
+}
+
 // TokenNotFound returns TOKEN_NOT_FOUND.
 func TokenNotFound(id ident.Token) error {
 	return fault.New(fault.TokenNotFound, "There is no token %s.", id)

@@ -41,6 +41,19 @@ func TestCheckRevocable_KeepsLastManageToken(t *testing.T) {
 	}
 }
 
+func TestCheckTokenRoom(t *testing.T) {
+	t.Parallel()
+	// The token that reaches the maximum is created, and the one after it refused, also where there are more from before.
+	const most = platform.MaxTokens
+	for current, refused := range map[int]bool{0: false, most - 1: false, most: true, most + 5: true} {
+		for _, ofPeople := range []bool{false, true} {
+			if err := platform.CheckTokenRoom(current, ofPeople); fault.Is(err, fault.Conflict) != refused || (err != nil) != refused {
+				t.Errorf("with %d: %v", current, err)
+			}
+		}
+	}
+}
+
 func TestNameTokens_BeforeTheirIDs(t *testing.T) {
 	t.Parallel()
 	// A token is named with the person whom it belongs to, or as that of a service, before its id. One of which nothing is known, a name

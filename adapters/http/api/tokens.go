@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -74,7 +75,9 @@ func registerTokens(a *httpapi.API, service Platforms) {
 		ID: "createToken", Path: "/tokens", Tag: tagTokens, Summary: "Create a token", Permission: platform.Manage, Status: 201,
 		Description: "Only this response contains the client secret; the service does not store it. A repeated request with the same " +
 			"Idempotency-Key returns the token without its secret: " +
-			"if the first response was lost, delete the token and create another.",
+			"if the first response was lost, delete the token and create another. " +
+			fmt.Sprintf("A platform has at most %d tokens, beside those of people.", platform.MaxTokens),
+		Errors: []fault.Code{fault.Conflict},
 	}, func(ctx context.Context, call httpapi.Call, in *createInput) (platforms.IssuedToken, error) {
 		return service.CreateToken(ctx, call.Principal.Platform, call.Author(), call.IdempotentRequest, in.Body.Name,
 			in.Body.permissions())
