@@ -45,7 +45,8 @@ type Config struct {
 	// NewID generates request ids. Nil means random UUIDs.
 	NewID func() uuid.UUID
 
-	// Rate is the rate limit of one token, and of one agent. Zero means DefaultRate.
+	// Rate is the rate limit of one token, and of one agent. All tokens of a platform have four times as much, and so have its agents. Zero
+	// means DefaultRate.
 	Rate Rate
 	// RequestTimeout is the timeout of an operation. Zero means 20 seconds.
 	RequestTimeout time.Duration
@@ -76,13 +77,13 @@ type API struct {
 	router   *router
 	document *document
 
-	tokenLimiters *limiters[tokenKey]
-	loginLimiter  *loginLimiter
-	inFlight      *inFlight
-	uploads       *uploadSlots
-	notFound      map[string]*route // pages, by what their paths begin with
-	meter         *meter
-	draining      drain
+	callerLimiters callerLimiters
+	loginLimiter   *loginLimiter
+	inFlight       *inFlight
+	uploads        *uploadSlots
+	notFound       map[string]*route // pages, by what their paths begin with
+	meter          *meter
+	draining       drain
 }
 
 // New returns an API without operations. It serves /, /healthz and /readyz.
@@ -106,15 +107,15 @@ func New(config Config) *API {
 		config.NewID = uuid.New
 	}
 	a := &API{
-		notFound:      map[string]*route{},
-		config:        config,
-		router:        newRouter(),
-		tokenLimiters: newLimiters[tokenKey](config.Rate),
-		loginLimiter:  newLoginLimiter(),
-		inFlight:      newInFlight(),
-		uploads:       newUploadSlots(config.MaxUploads),
-		meter:         newMeter(config.Metrics),
-		draining:      drain{started: make(chan struct{})},
+		notFound:       map[string]*route{},
+		config:         config,
+		router:         newRouter(),
+		callerLimiters: newCallerLimiters(config.Rate),
+		loginLimiter:   newLoginLimiter(),
+		inFlight:       newInFlight(),
+		uploads:        newUploadSlots(config.MaxUploads),
+		meter:          newMeter(config.Metrics),
+		draining:       drain{started: make(chan struct{})},
 	}
 	a.document = newDocument(a)
 	humaConfig := huma.Config{

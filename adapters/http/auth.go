@@ -41,10 +41,10 @@ func (x *exchange) authorize() error {
 	x.call.Principal = principal
 	x.ctx.Context = ports.ForPlatform(x.ctx.Context, principal.Platform)
 	x.r = x.r.WithContext(ports.ForPlatform(x.r.Context(), principal.Platform))
-	if wait := x.api.tokenLimiters.take(newTokenKey(principal), x.started); wait > 0 {
+	if refused, wait := x.api.callerLimiters.take(principal, x.started); wait > 0 {
 		return &fault.Error{
 			Code:       fault.RateLimited,
-			Message:    "This token made too many requests. Wait for the number of seconds in Retry-After and try again.",
+			Message:    refused + " made too many requests. Wait for the number of seconds in Retry-After and try again.",
 			RetryAfter: wait,
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"causeway/core/fault"
+	"causeway/core/ident"
 	"causeway/core/platform"
 )
 
@@ -23,9 +24,12 @@ type Rate struct {
 	Burst     int
 }
 
-// DefaultRate is the rate limit of one token: enough for a busy platform, and too little
-// to slow down others.
+// DefaultRate is the rate limit of one token, and of one agent: enough for a busy service.
 var DefaultRate = Rate{PerSecond: 500, Burst: 1000}
+
+// platformShare is how many times the rate of one token all tokens of a platform have together, and so its agents: enough for a busy
+// platform, and too little to slow down others, however many tokens it creates.
+const platformShare = 4
 
 // Unlimited is no limit.
 var Unlimited = Rate{PerSecond: math.Inf(1), Burst: 1}
@@ -38,6 +42,38 @@ func newTokenKey(p platform.Principal) tokenKey {
 		return tokenKey(p.Agent.UUID())
 	}
 	return tokenKey(p.Token.UUID())
+}
+
+// callerGroup is the tokens of a platform, or its agents: those are programs of its customers, which must not use up what its own have.
+type callerGroup struct {
+	platform ident.Platform
+	agents   bool
+}
+
+// callerLimiters limit the requests of a token or an agent, and those of all of its platform.
+type callerLimiters struct {
+	byCaller *limiters[tokenKey]
+	byGroup  *limiters[callerGroup]
+}
+
+func newCallerLimiters(r Rate) callerLimiters {
+	return callerLimiters{newLimiters[tokenKey](r),
+		newLimiters[callerGroup](Rate{PerSecond: platformShare * r.PerSecond, Burst: platformShare * r.Burst})}
+}
+
+// take counts one request and returns zero, or returns who made too many and how long to wait.
+func (l callerLimiters) take(p platform.Principal, now time.Time) (refused string, wait time.Duration) {
+	if wait = l.byCaller.take(newTokenKey(p), now); wait > 0 {
+		return "This token", wait
+	}
+	group := callerGroup{p.Platform, !p.Agent.IsZero()}
+	if wait = l.byGroup.take(group, now); wait == 0 {
+		return "", 0
+	}
+	if group.agents {
+		return "The agents of this platform together", wait
+	}
+	return "The tokens of this platform together", wait
 }
 
 // limiters holds a rate limiter per key, in this process. Limiters of keys that have not

@@ -4,12 +4,17 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/sirupsen/logrus"
 	"pgregory.net/rapid"
+
+	"causeway/core/ident"
+	"causeway/core/platform"
 )
 
 func TestRateLimit_PerToken(t *testing.T) {
@@ -30,6 +35,41 @@ func TestRateLimit_PerToken(t *testing.T) {
 	}
 	if other.status != 200 {
 		t.Errorf("another token: %d", other.status)
+	}
+}
+
+func TestRateLimit_OfThePlatform(t *testing.T) {
+	t.Parallel()
+	// However many tokens a platform has, together they are served at the rate of four. Its agents, which its customers have, are counted
+	// apart, and another platform is not affected.
+	l := newCallerLimiters(Rate{PerSecond: 0.1, Burst: 3})
+	now := time.Unix(1e9, 0)
+	token := func(platformID ident.Platform, n byte) platform.Principal {
+		p := platform.Principal{Platform: platformID}
+		p.Token.SetUUID(uuid.UUID{15: n})
+		return p
+	}
+	agent := platform.Principal{Platform: platformID}
+	agent.Agent.SetUUID(uuid.UUID{15: 99})
+	served := 0
+	for n := range byte(20) {
+		if _, wait := l.take(token(platformID, n), now); wait == 0 {
+			served++
+		}
+	}
+
+	refused, wait := l.take(token(platformID, 30), now)
+
+	if served != 12 || wait != 2500*time.Millisecond || !strings.Contains(refused, "together") {
+		t.Errorf("served %d, and then %q waits for %s", served, refused, wait)
+	}
+	for name, other := range map[string]platform.Principal{"an agent": agent, "another platform": token(otherPlatformID, 31)} {
+		if _, wait := l.take(other, now); wait != 0 {
+			t.Errorf("%s waits for %s", name, wait)
+		}
+	}
+	if _, wait := newCallerLimiters(Unlimited).take(agent, now); wait != 0 {
+		t.Errorf("without a limit: %s", wait)
 	}
 }
 

@@ -85,10 +85,10 @@ func (x *exchange) caller() platform.Principal {
 	defer cancel()
 	x.ctx = requestContext{Context: ctx, x: x}
 	principal, err := x.authenticate()
-	switch {
-	case err != nil:
+	if err != nil {
 		return x.refused
-	case x.api.tokenLimiters.take(newTokenKey(principal), x.started) > 0:
+	}
+	if _, wait := x.api.callerLimiters.take(principal, x.started); wait > 0 {
 		return platform.Principal{} // what is refused for free must not fill the log
 	}
 	return principal

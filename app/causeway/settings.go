@@ -26,8 +26,8 @@ type serverFlags struct {
 	SandboxSpeed     int           `env:"CAUSEWAY_SANDBOX_SPEED" default:"1" help:"Divides the simulated delays of the sandbox: 60 makes a minute a second." group:"Sandbox"`
 	SandboxUMADomain string        `name:"sandbox-uma-domain" env:"CAUSEWAY_SANDBOX_UMA_DOMAIN" default:"sandbox.uma.test" help:"Domain of the sandbox's UMA test addresses." group:"Sandbox"`
 	Console          bool          `env:"CAUSEWAY_CONSOLE" default:"true" negatable:"" help:"Serve the pages of those who work with the service, under /console of the public URL." group:"Requests"`
-	RatePerSecond    int           `name:"rate-limit" env:"CAUSEWAY_RATE_LIMIT" default:"500" help:"Requests per second for each API token, in each process." group:"Requests"`
-	RateBurst        int           `name:"rate-burst" env:"CAUSEWAY_RATE_BURST" default:"1000" help:"Requests that an API token may send in one burst." group:"Requests"`
+	RatePerSecond    int           `name:"rate-limit" env:"CAUSEWAY_RATE_LIMIT" default:"500" help:"Requests per second for each API token and agent, in each process. All tokens of a platform together have four times as many, and so have its agents." group:"Requests"`
+	RateBurst        int           `name:"rate-burst" env:"CAUSEWAY_RATE_BURST" default:"1000" help:"Requests that an API token or agent may send in one burst; those of a platform together four times as many." group:"Requests"`
 	RequestTimeout   time.Duration `env:"CAUSEWAY_REQUEST_TIMEOUT" default:"20s" help:"Maximum duration of a request." group:"Requests"`
 	BatchSize        int           `env:"CAUSEWAY_BATCH_SIZE" default:"256" help:"Maximum number of commands, such as payments, that one database transaction commits together." group:"Requests"`
 	BatchTimeout     time.Duration `env:"CAUSEWAY_BATCH_TIMEOUT" default:"15s" help:"Maximum duration of such a batch." group:"Requests"`
