@@ -358,6 +358,47 @@ func TestPeople_AttemptsAreLimited(t *testing.T) {
 	}
 }
 
+func TestConfirm_OthersDoNotDelayIt(t *testing.T) {
+	t.Parallel()
+	// Wrong passwords for the address of a person, which anybody can try, delay its next sign-in and not what it confirms, also not after a
+	// new link. Right codes of a confirmation do not give who tries passwords new attempts. Wrong codes of confirmations wait too.
+	e := newEnv(t)
+	ctx := t.Context()
+	ana := e.newMember(address)
+	tryPasswords := func() {
+		t.Helper()
+		for n := range 6 {
+			_, err := e.SignIn(ctx, address, "wrong", "000000")
+			if n < 5 && !errors.Is(err, person.ErrSignIn) || n == 5 && !fault.Is(err, fault.RateLimited) {
+				t.Fatalf("attempt %d: %v", n, err)
+			}
+		}
+	}
+	confirm := func(in people.SignedIn, code string) error { return e.Confirm(ctx, in, people.Confirmation{Code: code}) }
+	tryPasswords()
+	if err := confirm(ana.SignedIn, e.code(ana.totp)); err != nil {
+		t.Errorf("a right code: %v", err)
+	}
+	if _, err := e.SignIn(ctx, address, password, ana.recovery[0]); !fault.Is(err, fault.RateLimited) {
+		t.Errorf("the next sign-in after a confirmation: %v", err)
+	}
+	e.Clock.Advance(person.AttemptsRetention)
+	again := e.setUp(must[people.IssuedLink](t)(e.NewLink(ctx, address, admin)))
+	e.Clock.Advance(time.Minute)
+	tryPasswords()
+	if err := confirm(again.SignedIn, e.code(again.totp)); err != nil {
+		t.Errorf("a right code after a new link: %v", err)
+	}
+	for n := range 5 {
+		if err := confirm(again.SignedIn, "000000"); !errors.Is(err, person.ErrCode) {
+			t.Errorf("wrong code %d: %v", n, err)
+		}
+	}
+	if err := confirm(again.SignedIn, again.recovery[0]); !fault.Is(err, fault.RateLimited) {
+		t.Errorf("after wrong codes: %v", err)
+	}
+}
+
 // concurrently runs fn n times at once, and returns how often each outcome came, by the code of the fault.
 func concurrently(n int, fn func(i int) error) map[fault.Code]int {
 	outcomes, start := make([]error, n), make(chan struct{})

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"causeway/core/fault"
+	"causeway/core/ident"
 	"causeway/core/party"
 	"causeway/core/person"
 	"causeway/core/platform"
@@ -222,18 +223,18 @@ func (s *Service) SignIn(ctx context.Context, email, password, code string) (in 
 	return in, err
 }
 
-// countAttempt counts an attempt with an address or passkey before it is known whether it succeeds, in a commit of its own. Fault:
-// RATE_LIMITED.
-func (s *Service) countAttempt(ctx context.Context, address person.SecretHash) (person.SecretHash, error) {
-	return address, s.do(ctx, func(ctx context.Context, tx Tx) error {
-		attempts, err := tx.LockSignInAttempts(ctx, address)
+// countAttempt counts an attempt with an address or passkey, or to confirm with a code, before it is known whether it succeeds, in a commit
+// of its own. of is what the attempts are counted by, which it returns. Fault: RATE_LIMITED.
+func (s *Service) countAttempt(ctx context.Context, of person.SecretHash) (person.SecretHash, error) {
+	return of, s.do(ctx, func(ctx context.Context, tx Tx) error {
+		attempts, err := tx.LockSignInAttempts(ctx, of)
 		if err != nil {
 			return err
 		}
 		if attempts, err = attempts.Count(s.Clock.Now()); err != nil {
 			return err
 		}
-		return tx.SaveSignInAttempts(ctx, address, attempts)
+		return tx.SaveSignInAttempts(ctx, of, attempts)
 	})
 }
 
@@ -279,7 +280,7 @@ func (s *Service) Confirm(ctx context.Context, in SignedIn, by Confirmation) err
 		_, _, err := s.Store.SessionWithPerson(ports.ForAllPlatforms(ctx), in.TokenHash)
 		return err
 	}
-	address, err := s.countAttempt(ctx, sha256.Sum256([]byte(in.Person.Email)))
+	attempts, err := s.countAttempt(ctx, confirmationAttempts(in.Person.ID))
 	if err != nil {
 		return err
 	}
@@ -300,9 +301,15 @@ func (s *Service) Confirm(ctx context.Context, in SignedIn, by Confirmation) err
 		if err := tx.SaveFactors(ctx, used); err != nil {
 			return err
 		}
-		return tx.SaveSignInAttempts(ctx, address, person.Attempts{LastAt: s.Clock.Now()})
+		return tx.SaveSignInAttempts(ctx, attempts, person.Attempts{LastAt: s.Clock.Now()})
 	})
 	return cmp.Or(err, refused)
+}
+
+// confirmationAttempts is what the codes are counted by with which a person confirms. It is no e-mail address, so that nobody who tries
+// passwords delays a confirmation, and a confirmation gives nobody more of those attempts.
+func confirmationAttempts(p ident.Person) person.SecretHash {
+	return sha256.Sum256([]byte("confirmation " + p.String()))
 }
 
 // countWrongCode stores that a code of a person was wrong.

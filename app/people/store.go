@@ -98,7 +98,7 @@ type Tx interface {
 	DeletePersonSessions(ctx context.Context, id ident.Person) error
 	// DeleteOtherPersonSessions deletes all sessions of a person but one.
 	DeleteOtherPersonSessions(ctx context.Context, id ident.Person, kept person.SecretHash) error
-	// LockSignInAttempts returns the attempts with an address, locked also if there were none.
+	// LockSignInAttempts returns the attempts that are counted by a hash, such as that of an address, locked also if there were none.
 	LockSignInAttempts(ctx context.Context, address person.SecretHash) (person.Attempts, error)
 	SaveSignInAttempts(ctx context.Context, address person.SecretHash, a person.Attempts) error
 	RecordOperatorAction(ctx context.Context, a platform.OperatorAction) error

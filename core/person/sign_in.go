@@ -147,7 +147,8 @@ func CheckPassword(password, email, name string) string {
 const GuessablePassword = "is easy to guess: it must not be a common password, a row of keys or numbers, or a repetition; several " +
 	"words that have nothing to do with each other are good"
 
-// Attempts counts the attempts to sign in with one e-mail address, also of one that nobody has, that have not succeeded.
+// Attempts counts the attempts that have not succeeded: to sign in with one e-mail address, also one that nobody has, or with one passkey,
+// or of one person to confirm with a code.
 type Attempts struct {
 	Failed int
 	LastAt time.Time
@@ -181,7 +182,7 @@ func (a Attempts) Count(now time.Time) (Attempts, error) {
 		a = Attempts{}
 	}
 	if wait := a.Wait(now); wait > 0 {
-		f := fault.New(fault.RateLimited, "There were too many attempts with this e-mail address. Try again in %s.", roundUp(wait))
+		f := fault.New(fault.RateLimited, "There were too many failed attempts. Try again in %s.", roundUp(wait))
 		f.RetryAfter = wait
 		return a, f
 	}
