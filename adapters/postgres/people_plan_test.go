@@ -111,8 +111,12 @@ func TestPeoplePlans_FoundByIndexes(t *testing.T) {
 			_, err := db.PersonByIdentity(ctx, person.Identity{Issuer: "i", Subject: "s"})
 			return err
 		}},
-		"IdentityOf": {[]string{"(person_id = $1)"}, func(ctx context.Context, tx *Unit) error {
-			_, err := tx.IdentityOf(ctx, id)
+		"IdentityOf": {[]string{"(person_id = $1)"}, func(ctx context.Context, _ *Unit) error {
+			_, err := db.IdentityOf(ctx, id)
+			return errors.Join(err, person.NotFound(""))
+		}},
+		"LockIdentityOf": {[]string{"(person_id = $1)"}, func(ctx context.Context, tx *Unit) error {
+			_, err := tx.LockIdentityOf(ctx, id)
 			return errors.Join(err, person.NotFound(""))
 		}},
 		"PasskeysOf": {[]string{"(person_id = $1)"}, func(ctx context.Context, _ *Unit) error {

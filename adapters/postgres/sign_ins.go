@@ -88,9 +88,18 @@ func (db *DB) PersonByIdentity(ctx context.Context, i person.Identity) (person.P
 }
 
 // IdentityOf uses person_identity_person_unique.
-func (u *Unit) IdentityOf(ctx context.Context, id ident.Person) (person.Identity, error) {
-	found, _, err := selectRow(ctx, u.db, u.query, personIdentities, `WHERE person_id = $1`, id)
+func (db *DB) IdentityOf(ctx context.Context, id ident.Person) (person.Identity, error) {
+	return identityOf(ctx, db, db.read, id)
+}
+
+func identityOf(ctx context.Context, db *DB, read storage.Reader, id ident.Person) (person.Identity, error) {
+	found, _, err := selectRow(ctx, db, read, personIdentities, `WHERE person_id = $1`, id)
 	return found.Identity, err
+}
+
+// LockIdentityOf uses person_identity_person_unique. The lock of the person guards its identity.
+func (u *Unit) LockIdentityOf(ctx context.Context, id ident.Person) (person.Identity, error) {
+	return identityOf(ctx, u.db, u.query, id)
 }
 
 // CreateIdentity inserts one identity.

@@ -12,18 +12,49 @@ import (
 	"causeway/ports"
 )
 
-// Account returns how the person of a session signs in, and its sessions. Passkeys and the last sign-in are not counted.
+// Account returns how the person of a session signs in, and its sessions. The last sign-in is not read.
 func (s *Service) Account(ctx context.Context, in SignedIn) (a person.Account, err error) {
-	factors, err := s.Store.FactorsOf(ports.ForAllPlatforms(ctx), in.Person.ID)
-	if err != nil {
+	if a, err = s.account(ctx, in.Person); err != nil {
 		return a, err
 	}
 	sessions, err := s.Store.SessionsOf(ports.ForAllPlatforms(ctx), in.Person.ID)
-	a = person.Account{Person: in.Person}.WithFactors(factors)
 	for _, session := range sessions {
 		a = a.WithSession(session, s.Clock.Now())
 	}
 	return a, err
+}
+
+// account returns how a person signs in.
+func (s *Service) account(ctx context.Context, p person.Person) (a person.Account, err error) {
+	ctx = ports.ForAllPlatforms(ctx)
+	factors, err := s.Store.FactorsOf(ctx, p.ID)
+	if err != nil {
+		return a, err
+	}
+	passkeys, err := s.Store.PasskeysOf(ctx, p.ID)
+	if err != nil {
+		return a, err
+	}
+	identity, err := s.Store.IdentityOf(ctx, p.ID)
+	return accountOf(p, factors, passkeys, identity), err
+}
+
+// lockAccount is account for a person that is locked.
+func lockAccount(ctx context.Context, tx Tx, p person.Person) (a person.Account, err error) {
+	factors, err := tx.LockFactors(ctx, p.ID)
+	if err != nil {
+		return a, err
+	}
+	passkeys, err := tx.LockPasskeysOf(ctx, p.ID)
+	if err != nil {
+		return a, err
+	}
+	identity, err := tx.LockIdentityOf(ctx, p.ID)
+	return accountOf(p, factors, passkeys, identity), err
+}
+
+func accountOf(p person.Person, f person.Factors, passkeys []person.Passkey, i person.Identity) person.Account {
+	return person.Account{Person: p, Passkeys: len(passkeys), HasProvider: i != (person.Identity{})}.WithFactors(f)
 }
 
 // Accounts returns how everybody signs in, in the order of the addresses.

@@ -374,7 +374,9 @@ func TestConfirm_OthersDoNotDelayIt(t *testing.T) {
 			}
 		}
 	}
-	confirm := func(in people.SignedIn, code string) error { return e.Confirm(ctx, in, people.Confirmation{Code: code}) }
+	confirm := func(in people.SignedIn, code string) error {
+		return e.Confirm(ctx, in, people.Confirmation{Code: code})
+	}
 	tryPasswords()
 	if err := confirm(ana.SignedIn, e.code(ana.totp)); err != nil {
 		t.Errorf("a right code: %v", err)

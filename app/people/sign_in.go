@@ -89,7 +89,7 @@ type Setup struct {
 func (s *Service) NewTOTPSecret() string { return s.Verifier.NewTOTPSecret() }
 
 // SetUp stores what the person of a session of a link chooses, ends its sessions, and begins one in which it may work. It
-// returns the recovery codes, which are shown once. Faults: UNAUTHORIZED without a session, CONFLICT for a person who is set up,
+// returns the recovery codes, which are shown once. Faults: UNAUTHORIZED without a session, CONFLICT for a person who signs in already,
 // INVALID_INPUT with every invalid field.
 func (s *Service) SetUp(ctx context.Context, secret string, r Setup) (in SignedIn, recovery []string, err error) {
 	now := s.Clock.Now()
@@ -120,12 +120,12 @@ func (s *Service) SetUp(ctx context.Context, secret string, r Setup) (in SignedI
 		if err != nil {
 			return err
 		}
-		present, err := tx.LockFactors(ctx, p.ID)
+		present, err := lockAccount(ctx, tx, p)
 		if err != nil {
 			return err
 		}
-		if present.PasswordHash != "" || current.SingleSignOn {
-			return &fault.Error{Code: fault.Conflict, Reason: "Already set up", Message: "You have chosen a password already. Sign in with it."}
+		if err := present.CheckSetUp(current.Session); err != nil {
+			return err
 		}
 		// A new link, or who has disabled the person, may have ended the session since it was read.
 		if _, err := tx.LockPersonSession(ctx, current.TokenHash); err != nil {
@@ -248,19 +248,14 @@ type Confirmation struct {
 	Passkey []byte
 }
 
-// NeedsNoCode reports whether Confirm takes no code: the person was signed in by a link, and has chosen no password since.
+// NeedsNoCode reports whether Confirm takes no code, see person.Account.
 func (s *Service) NeedsNoCode(ctx context.Context, in SignedIn) (bool, error) {
-	factors, err := s.Store.FactorsOf(ports.ForAllPlatforms(ctx), in.Person.ID)
-	return err == nil && needsNoCode(in, factors), err
-}
-
-func needsNoCode(in SignedIn, f person.Factors) bool {
-	return f.PasswordHash == "" && !in.Setup && !in.SingleSignOn
+	a, err := s.account(ctx, in.Person)
+	return err == nil && a.NeedsNoCode(in.Session), err
 }
 
 // Confirm checks, before a person moves money or gives rights, that it is still the person who works: by the provider that has begun its
-// session, with a passkey, or with a code. The session of a link that signs in has no factors to ask for. Faults: UNAUTHORIZED,
-// CONFLICT, RATE_LIMITED.
+// session, with a passkey, or with a code, unless the person has nothing to confirm with. Faults: UNAUTHORIZED, CONFLICT, RATE_LIMITED.
 func (s *Service) Confirm(ctx context.Context, in SignedIn, by Confirmation) error {
 	if had, err := s.useProviderConfirmation(ctx, in, by.Action); err != nil || had {
 		return err
@@ -268,17 +263,16 @@ func (s *Service) Confirm(ctx context.Context, in SignedIn, by Confirmation) err
 	if len(by.Passkey) > 0 {
 		return s.confirmWithPasskey(ctx, in, by.Action, by.Passkey)
 	}
-	factors, err := s.Store.FactorsOf(ports.ForAllPlatforms(ctx), in.Person.ID)
-	if err != nil {
+	a, err := s.account(ctx, in.Person)
+	switch {
+	case err != nil:
 		return err
-	}
-	if factors.PasswordHash == "" && in.SingleSignOn {
-		return person.ErrConfirmAtProvider
-	}
-	if needsNoCode(in, factors) {
+	case a.NeedsNoCode(in.Session):
 		// Who was given a new link meanwhile has lost its factors and its sessions at once.
 		_, _, err := s.Store.SessionWithPerson(ports.ForAllPlatforms(ctx), in.TokenHash)
 		return err
+	case !a.HasPassword:
+		return person.ErrConfirmAtProvider
 	}
 	attempts, err := s.countAttempt(ctx, confirmationAttempts(in.Person.ID))
 	if err != nil {

@@ -123,7 +123,7 @@ func (s *Service) signInAtProvider(ctx context.Context, c person.Claims) (*Signe
 		if err != nil {
 			return err
 		}
-		identity, err := tx.IdentityOf(ctx, p.ID)
+		identity, err := tx.LockIdentityOf(ctx, p.ID)
 		if err != nil {
 			return err
 		}
@@ -234,7 +234,7 @@ func (s *Service) confirmAtProvider(ctx context.Context, in SignedIn, c person.C
 		if err != nil {
 			return err
 		}
-		identity, err := tx.IdentityOf(ctx, p.ID)
+		identity, err := tx.LockIdentityOf(ctx, p.ID)
 		if err != nil {
 			return err
 		}
@@ -273,7 +273,7 @@ func (s *Service) checkLocal(ctx context.Context, tx Tx, p person.Person) error 
 	if !s.HasSingleSignOn() {
 		return nil
 	}
-	identity, err := tx.IdentityOf(ctx, p.ID)
+	identity, err := tx.LockIdentityOf(ctx, p.ID)
 	if err == nil && identity != (person.Identity{}) {
 		err = person.ErrSignInAtProvider
 	}

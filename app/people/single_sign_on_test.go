@@ -252,3 +252,73 @@ func TestSingleSignOn_Confirms(t *testing.T) {
 		t.Error("a password was chosen without a link")
 	}
 }
+
+func TestConfirm_PasskeyOfProvidersPeople(t *testing.T) {
+	t.Parallel()
+	// Who signs in at the provider has a passkey and no code. Where no provider is configured it signs in with the passkey, and confirms
+	// with it and with nothing else, also after it has removed it. It chooses no password without a link.
+	e, f := withProvider(t, byClaim)
+	ctx := t.Context()
+	const page = "/console/people/invite"
+	in, d := *must[*people.SignedIn](t)(e.atProvider(f)), newDevice(t)
+	browser := e.NewBrowserSecret()
+	must[string](t)(e.BeginProviderConfirmation(ctx, in, browser, page))
+	f.claims.AuthenticatedAt = e.Clock.Now()
+	must[people.Returned](t)(e.ReturnFromProvider(ctx, in, browser, f.flow.State, "code"))
+	in = must[people.SignedIn](t)(e.Session(ctx, in.Secret))
+	options := must[[]byte](t)(e.AskForPasskey(ctx, in, people.Confirmation{Action: page}))
+	k := must[person.Passkey](t)(e.AddPasskey(ctx, in, "laptop", d.create(options)))
+
+	without := e.Config
+	without.Provider = nil
+	e.Service = people.New(without)
+	in = must[people.SignedIn](t)(e.SignInWithPasskey(ctx, d.sign(must[[]byte](t)(e.AskForSignIn(ctx)))))
+	refused := func(when string) {
+		t.Helper()
+		if no := must[bool](t)(e.NeedsNoCode(ctx, in)); no {
+			t.Errorf("%s: no code is asked for", when)
+		}
+		for _, code := range []string{"", "000000"} {
+			if err := e.Confirm(ctx, in, people.Confirmation{Action: page, Code: code}); !errors.Is(err, person.ErrConfirmAtProvider) {
+				t.Errorf("%s, with the code %q: %v", when, code, err)
+			}
+		}
+		secret := e.NewTOTPSecret()
+		choice := people.Setup{Password: password, TOTPSecret: secret, Code: e.code(secret)}
+		if _, _, err := e.SetUp(ctx, in.Secret, choice); !fault.Is(err, fault.Conflict) {
+			t.Errorf("%s, a password: %v", when, err)
+		}
+	}
+	refused("with a passkey")
+	answer := d.sign(must[[]byte](t)(e.AskForConfirmation(ctx, in, page)))
+	if err := e.Confirm(ctx, in, people.Confirmation{Action: page, Passkey: answer}); err != nil {
+		t.Errorf("its passkey: %v", err)
+	}
+	if err := e.RemovePasskey(ctx, in, k.ID); err != nil {
+		t.Fatal(err)
+	}
+	refused("after the passkey was removed")
+}
+
+func TestConfirm_Developer(t *testing.T) {
+	t.Parallel()
+	// Who is signed in by the link of a developer confirms nothing, until it has a passkey or a password to confirm with.
+	e, d := withPasskeys(t), newDevice(t)
+	ctx := t.Context()
+	in := must[people.SignedIn](t)(e.OpenLink(ctx, must[people.IssuedLink](t)(e.Developer(ctx)).Token))
+	if no := must[bool](t)(e.NeedsNoCode(ctx, in)); !no {
+		t.Error("a code is asked for")
+	}
+	options := must[[]byte](t)(e.AskForPasskey(ctx, in, people.Confirmation{}))
+	must[person.Passkey](t)(e.AddPasskey(ctx, in, "laptop", d.create(options)))
+	for name, in := range map[string]people.SignedIn{"by the link": in,
+		"by the passkey": must[people.SignedIn](t)(e.SignInWithPasskey(ctx, d.sign(must[[]byte](t)(e.AskForSignIn(ctx)))))} {
+		if err := e.Confirm(ctx, in, people.Confirmation{Action: "/x"}); !fault.Is(err, fault.Unauthorized) {
+			t.Errorf("%s, without anything: %v", name, err)
+		}
+		answer := d.sign(must[[]byte](t)(e.AskForConfirmation(ctx, in, "/x")))
+		if err := e.Confirm(ctx, in, people.Confirmation{Action: "/x", Passkey: answer}); err != nil {
+			t.Errorf("%s, with the passkey: %v", name, err)
+		}
+	}
+}

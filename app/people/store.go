@@ -23,6 +23,8 @@ type Store interface {
 	PersonByEmail(ctx context.Context, email string) (person.Person, error)
 	// PersonByIdentity returns the person with an identity at a provider, or NOT_FOUND.
 	PersonByIdentity(ctx context.Context, i person.Identity) (person.Person, error)
+	// IdentityOf returns who a person is for a provider; zero if it has signed in at none.
+	IdentityOf(ctx context.Context, id ident.Person) (person.Identity, error)
 	// PasskeysOf returns the passkeys of a person, the oldest first.
 	PasskeysOf(ctx context.Context, id ident.Person) ([]person.Passkey, error)
 	// Passkey returns the passkey with an id, or person.ErrPasskey.
@@ -76,8 +78,8 @@ type Tx interface {
 	ConfirmPersonSession(ctx context.Context, s person.Session) error
 	// NamePersonSessionDevice updates what the browser of a session says of itself.
 	NamePersonSessionDevice(ctx context.Context, s person.Session) error
-	// IdentityOf returns who a person, which is locked, is for a provider; zero if it has signed in at none.
-	IdentityOf(ctx context.Context, id ident.Person) (person.Identity, error)
+	// LockIdentityOf is IdentityOf for a person that is locked.
+	LockIdentityOf(ctx context.Context, id ident.Person) (person.Identity, error)
 	// CreateIdentity inserts an identity, or returns person.ErrProvider if there is another one of it or of the person.
 	CreateIdentity(ctx context.Context, i person.Identity, of ident.Person) error
 	// LockPasskeysOf is PasskeysOf, locked.

@@ -36,6 +36,23 @@ func (a Account) WithSession(s Session, now time.Time) Account {
 	return a
 }
 
+// NeedsNoCode reports whether the person of a session has nothing to confirm with: the link of a developer has signed it in, and it has
+// chosen nothing since. One of a provider has no password either, and signs in with a passkey where the provider is not configured.
+func (a Account) NeedsNoCode(s Session) bool {
+	return !s.Setup && !s.SingleSignOn && !a.HasPassword && !a.HasProvider && a.Passkeys == 0
+}
+
+// CheckSetUp returns CONFLICT if the person of a session chooses no password in it: only the session of a link lets it do so.
+func (a Account) CheckSetUp(s Session) error {
+	if a.HasPassword || !s.Setup && !a.NeedsNoCode(s) {
+		return errSetUp
+	}
+	return nil
+}
+
+var errSetUp = &fault.Error{Code: fault.Conflict, Reason: "Already set up", Message: "You sign in with a password, a passkey or at a " +
+	"provider already. Ask an administrator for a new link to choose a password."}
+
 // ErrNoSuchSession is the fault of a session that is none of the person's, or has ended.
 var ErrNoSuchSession error = fault.New(fault.NotFound, "You have no such session: it may have ended.")
 

@@ -52,6 +52,37 @@ func TestAccount_SessionsThatGoOn(t *testing.T) {
 	}
 }
 
+func TestAccount_NeedsNoCode(t *testing.T) {
+	t.Parallel()
+	// Only who has nothing to confirm with confirms without a code, in the session of a link that signs in. It also chooses a password, as in
+	// the session of any other link; who signs in already in another way does not.
+	none := Account{}
+	for _, c := range []struct {
+		name             string
+		account          Account
+		session          Session
+		noCode, canSetUp bool
+	}{
+		{"the link of a developer", none, Session{}, true, true},
+		{"another link", none, Session{Setup: true}, false, true},
+		{"another link, of one whom a provider knows", Account{HasProvider: true}, Session{Setup: true}, false, true},
+		{"a provider", Account{HasProvider: true}, Session{SingleSignOn: true}, false, false},
+		{"a provider that forgot it", none, Session{SingleSignOn: true}, false, false},
+		{"a passkey, whom a provider knows", Account{HasProvider: true, Passkeys: 1}, Session{}, false, false},
+		{"a passkey that was removed", Account{HasProvider: true}, Session{}, false, false},
+		{"a passkey", Account{Passkeys: 1}, Session{}, false, false},
+		{"a password", Account{HasPassword: true}, Session{}, false, false},
+		{"a link, with a password", Account{HasPassword: true}, Session{Setup: true}, false, false},
+	} {
+		if got := c.account.NeedsNoCode(c.session); got != c.noCode {
+			t.Errorf("%s: needs no code: %t", c.name, got)
+		}
+		if err := c.account.CheckSetUp(c.session); (err == nil) != c.canSetUp {
+			t.Errorf("%s: chooses a password: %v", c.name, err)
+		}
+	}
+}
+
 func TestSession_Device(t *testing.T) {
 	t.Parallel()
 	// What a browser says of itself is kept on one line, as text, and not without end.

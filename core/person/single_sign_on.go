@@ -125,7 +125,7 @@ var ErrNotInvited = notAdmitted("Nobody with your e-mail address is invited.")
 var ErrSignInAtProvider = &fault.Error{Code: fault.Unauthorized, Reason: "Sign in at your provider", Message: "You sign in with single " +
 	"sign-on. An administrator can make a link for you with which you sign in here again."}
 
-// ErrConfirmAtProvider is the fault of what has to be confirmed by a person without a second factor here.
+// ErrConfirmAtProvider is the fault of what has to be confirmed by a person without an application for codes here.
 var ErrConfirmAtProvider = &fault.Error{Code: fault.Unauthorized, Reason: "Not confirmed", Message: "Confirm that it is you: with single " +
 	"sign-on, or with a passkey of this service."}
 

@@ -16,7 +16,7 @@ type confirmBox struct {
 	// Action is the path of the page. Confirmed: the provider has confirmed it just now.
 	Action    string
 	Confirmed bool
-	// NoCode: who is signed in by a link is not asked for one.
+	// NoCode: who has nothing to confirm with is not asked for a code.
 	NoCode bool
 	// Passkeys and Provider are the ways to confirm besides a code.
 	Passkeys, Provider bool
