@@ -14,8 +14,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
+	"causeway/adapters/pages/web"
 	"causeway/app/customers"
 	"causeway/core/fault"
 )
@@ -29,13 +29,9 @@ func (p *Pages) readForm(r *request) error {
 	if path.Dir(r.URL.Path) != home+"/documents" {
 		return errUnreadable
 	}
-	control := http.NewResponseController(r.w)
-	deadline := time.Now().Add(uploadTimeout)
-	if err := errors.Join(control.SetReadDeadline(deadline), control.SetWriteDeadline(deadline.Add(requestTimeout))); err != nil &&
-		!errors.Is(err, http.ErrNotSupported) {
+	if err := web.ReceiveUpload(r.w, r.Request, maxRead, uploadTimeout, requestTimeout); err != nil {
 		return err
 	}
-	r.Body = http.MaxBytesReader(r.w, r.Body, maxRead)
 	return readError(r.readParts())
 }
 

@@ -52,7 +52,7 @@ type Pages struct {
 	site      *web.Site
 	templates *template.Template
 	languages []language
-	uploads   uploadSlots
+	uploads   *uploadSlots
 }
 
 const (
@@ -76,7 +76,7 @@ func New(c Config) (*Pages, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Pages{Config: c, site: site}
+	p := &Pages{Config: c, site: site, uploads: newUploadSlots()}
 	if p.languages, err = readLanguages(); err != nil {
 		return nil, err
 	}

@@ -8,8 +8,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"causeway/adapters/pages/web"
+	"causeway/adapters/pages/web/webtest"
 	"causeway/core/customer"
 	"causeway/core/document"
 	"causeway/core/ident"
@@ -246,10 +249,43 @@ func TestUpload_Limits(t *testing.T) {
 	}
 }
 
-func TestUpload_OneCustomerLeavesRoomForOthers(t *testing.T) {
+func TestUpload_SlowSenderIsGivenUp(t *testing.T) {
 	t.Parallel()
-	// A customer whose uploads do not end can begin no further ones, and others still can, until there
-	// are too many of all. An upload that ended makes room.
+	// A browser that sends nothing more, or a byte now and then, is given up before it has kept its slot for a minute. One on a slow network
+	// is not.
+	for name, c := range map[string]struct {
+		piece  int
+		pause  time.Duration
+		status int
+	}{
+		"nothing":             {1, time.Hour, http.StatusBadRequest},
+		"a byte now and then": {1, 20 * time.Second, http.StatusBadRequest},
+		"a slow network":      {4 << 10, 400 * time.Millisecond, http.StatusSeeOther},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newSite(t, public)
+				s.start()
+				r := s.uploadRequest(home+"/documents/own", nil, "a.pdf", strings.NewReader(strings.Repeat("x", 1<<20)))
+				for _, c := range s.cookies {
+					r.AddCookie(c)
+				}
+				sender := &webtest.Sender{ResponseRecorder: httptest.NewRecorder(), Body: r.Body, Piece: c.piece, Pause: c.pause}
+				r.Body = sender
+				begun := time.Now()
+				s.handler.ServeHTTP(sender, r)
+				if took := time.Since(begun); sender.Code != c.status || c.status != http.StatusSeeOther && took > time.Minute {
+					t.Errorf("%d after %s", sender.Code, took)
+				}
+			})
+		})
+	}
+}
+
+func TestUpload_OneCustomerOrPlatformLeavesRoomForOthers(t *testing.T) {
+	t.Parallel()
+	// A customer whose uploads do not end can begin no further ones, and others still can, until there are too many of their platform. Those
+	// of another platform still can, until there are too many of all. An upload that ended makes room.
 	s := newSite(t, public)
 	s.start()
 	var running sync.WaitGroup
@@ -278,18 +314,23 @@ func TestUpload_OneCustomerLeavesRoomForOthers(t *testing.T) {
 		}
 	}
 	var ends []func()
-	for i := range maxUploads {
-		if i%maxUploadsEach == 0 {
-			s.service.applicant.Customer.ID = numbered(ident.Customer{}, byte(100+i))
-			upload(http.StatusSeeOther, "of another customer")
-		}
-		ends = append(ends, hold())
-		if i == maxUploadsEach-1 {
-			upload(http.StatusServiceUnavailable, "too many of one customer")
+	for _, c := range []struct {
+		platform, customer byte
+		status             int
+		when               string
+		holds              int
+	}{
+		{1, 101, http.StatusSeeOther, "of a customer", 3}, {1, 101, http.StatusServiceUnavailable, "too many of one customer", 0},
+		{1, 102, http.StatusSeeOther, "of another customer", 3}, {1, 103, http.StatusServiceUnavailable, "too many of one platform", 0},
+		{2, 104, http.StatusSeeOther, "of another platform", 2}, {3, 105, http.StatusServiceUnavailable, "too many of all", 0},
+	} {
+		of := &s.service.applicant.Customer
+		of.Platform, of.ID = numbered(ident.Platform{}, c.platform), numbered(ident.Customer{}, c.customer)
+		upload(c.status, c.when)
+		for range c.holds {
+			ends = append(ends, hold())
 		}
 	}
-	s.service.applicant.Customer.ID = numbered(ident.Customer{}, 99)
-	upload(http.StatusServiceUnavailable, "too many of all")
 
 	for _, end := range ends {
 		end()

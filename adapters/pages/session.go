@@ -37,10 +37,10 @@ func (p *Pages) formInSession(serve func(*request) error, form func(*request) (*
 			return serve(r)
 		}
 		if hasFile(r) {
-			if !p.uploads.take(applicant.Customer.ID) {
+			if !p.uploads.take(applicant.Customer) {
 				return errUnavailable
 			}
-			defer p.uploads.release(applicant.Customer.ID)
+			defer p.uploads.release(applicant.Customer)
 		}
 		if err := p.readForm(r); err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"causeway/adapters/pages/web"
 	"causeway/app/reconciliation"
 	"causeway/core/fault"
 	"causeway/core/platform"
@@ -22,8 +23,6 @@ const (
 	maxStatement = 64 << 20
 	// importTimeout is that of a page with a statement, as that of the API.
 	importTimeout = 2 * time.Minute
-	// importStall is how long a browser may send nothing of a statement, as that of the API.
-	importStall = 30 * time.Second
 	// importPath ends the path of the only page that takes a file.
 	importPath     = "import-statement"
 	maxUploadParts = 20
@@ -82,22 +81,6 @@ func (f *uploadedFile) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// arrivingBody is a body that must keep arriving, and whole until a time.
-type arrivingBody struct {
-	io.ReadCloser
-	control *http.ResponseController
-	until   time.Time
-}
-
-func (b *arrivingBody) Read(p []byte) (int, error) {
-	deadline := time.Now().Add(importStall)
-	if b.until.Before(deadline) {
-		deadline = b.until
-	}
-	_ = b.control.SetReadDeadline(deadline) // the writers of tests have none
-	return b.ReadCloser.Read(p)
-}
-
 // takesFile reports whether a request has a form with a file, on the page that takes one.
 func takesFile(r *http.Request) bool {
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
@@ -106,11 +89,9 @@ func takesFile(r *http.Request) bool {
 
 // readUpload reads the fields of a form up to its file, which comes last and is read by what it is for.
 func (r *request) readUpload() error {
-	body := &arrivingBody{ReadCloser: r.Body, control: http.NewResponseController(r.w), until: time.Now().Add(importTimeout)}
-	if err := body.control.SetWriteDeadline(body.until.Add(requestTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+	if err := web.ReceiveUpload(r.w, r.Request, maxStatement+maxForm, importTimeout, requestTimeout); err != nil {
 		return err
 	}
-	r.Body = http.MaxBytesReader(r.w, body, maxStatement+maxForm)
 	parts, err := r.MultipartReader()
 	if err != nil {
 		return errUnreadable

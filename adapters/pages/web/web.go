@@ -1,5 +1,5 @@
 // Package web has what all pages for people share: the headers that keep other sites away, the cookie of a session, the token
-// of forms, and static files.
+// of forms, uploads, and static files.
 package web
 
 import (

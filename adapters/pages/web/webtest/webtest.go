@@ -2,11 +2,14 @@
 package webtest
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/net/html"
 
@@ -32,6 +35,44 @@ func Send(t testing.TB, h http.Handler, cookies map[string]*http.Cookie, r *http
 	}
 	return got, body, root
 }
+
+// Sender is a browser that sends the body of a request slowly: after what is sent fast, one piece after each pause. It is also the writer
+// of the response, whose deadlines hold for it.
+type Sender struct {
+	*httptest.ResponseRecorder
+	Body        io.Reader
+	Fast, Piece int // bytes
+	Pause       time.Duration
+
+	deadline time.Time
+}
+
+// Read implements io.Reader. Tests with long pauses run in a bubble of testing/synctest.
+func (s *Sender) Read(p []byte) (int, error) {
+	if s.Fast > 0 {
+		n, err := s.Body.Read(p[:min(len(p), s.Fast)])
+		s.Fast -= n
+		return n, err
+	}
+	if arrives := time.Now().Add(s.Pause); !s.deadline.IsZero() && s.deadline.Before(arrives) {
+		time.Sleep(time.Until(s.deadline))
+		return 0, os.ErrDeadlineExceeded
+	}
+	time.Sleep(s.Pause)
+	return s.Body.Read(p[:min(len(p), s.Piece)])
+}
+
+// Close implements io.Closer.
+func (s *Sender) Close() error { return nil }
+
+// SetReadDeadline is that of http.ResponseController.
+func (s *Sender) SetReadDeadline(deadline time.Time) error {
+	s.deadline = deadline
+	return nil
+}
+
+// SetWriteDeadline is that of http.ResponseController.
+func (s *Sender) SetWriteDeadline(time.Time) error { return nil }
 
 // Form is a form as a browser sends it, with the token of a session.
 func Form(origin, path, session string, values url.Values, edits ...func(*http.Request)) *http.Request {
