@@ -95,6 +95,16 @@ func Kinds() []Kind { return slices.Clone(kinds) }
 // Known reports whether k is one of the kinds.
 func (k Kind) Known() bool { return slices.Contains(kinds, k) }
 
+// foreignMemos are the kinds whose memo may have words of others: of a payer, who wrote the reference of the money, or of a partner, who
+// says what a fee is for and why money was taken back. The others have words of the service, of those who keep the books, and its own
+// references.
+var foreignMemos = []Kind{
+	KindDeposit, KindRefundPaid, KindRefundFailed, KindUnmatchedReceived, KindUnmatchedAssigned, KindRailFee, KindReceiptReversed,
+}
+
+// HasForeignMemo reports whether the memo of a posting of this kind may have words of others, which may be personal data.
+func (k Kind) HasForeignMemo() bool { return slices.Contains(foreignMemos, k) }
+
 // ErrConflict is the error for a posting whose id is already written with other content.
 var ErrConflict = errors.New("another posting has this id")
 

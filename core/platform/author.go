@@ -26,6 +26,9 @@ func (a Author) Name() string {
 // Service is the service itself, which records what a partner has reported. An operator cannot take its name.
 var Service = Author{Actor: "(service)"}
 
+// QuotesPartner reports whether notes of the author have words of a partner, which may be personal data: the service has none of its own.
+func (a Author) QuotesPartner() bool { return a == Service }
+
 // Customer is a customer who changes its own data. It is one author for all of them, and the record names the customer as its subject.
 var Customer = Author{Actor: "(customer)"}
 

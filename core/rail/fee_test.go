@@ -16,7 +16,7 @@ import (
 func TestFee_Posting(t *testing.T) {
 	t.Parallel()
 	// Every fee is a valid posting that moves its amount between the expense and the partner. The same platform, rail
-	// and partner's id have the same id of the posting, and others another.
+	// and partner's id have the same id of the posting, and others another. The memo has words of the partner.
 	draw := func(t *rapid.T, name string) rail.Fee {
 		f := rail.Fee{Rail: rapid.SampledFrom(corridor.Rails()).Draw(t, name+" rail"),
 			PartnerID: rapid.SampledFrom([]string{"1", "2", "0xab:gas"}).Draw(t, name+" id"),
@@ -33,8 +33,8 @@ func TestFee_Posting(t *testing.T) {
 		a, b := draw(t, "a"), draw(t, "b")
 		posting := a.Posting()
 
-		if err := posting.Validate(); err != nil {
-			t.Fatal(err)
+		if err := posting.Validate(); err != nil || !posting.Kind.HasForeignMemo() {
+			t.Fatalf("%s: %v", posting.Kind, err)
 		}
 		balances := ledger.Balances{}
 		if err := balances.Apply(posting); err != nil {

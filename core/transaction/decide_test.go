@@ -687,7 +687,7 @@ func TestReceipt_Storable(t *testing.T) {
 
 func TestReceipt_MemosOfAnyReference(t *testing.T) {
 	// Whatever the payer wrote, the postings of a receipt are valid, and those of a surplus payment are
-	// found by their memos.
+	// found by their memos. The kinds of those whose reference may be any say that it may be in the memo.
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.String().Draw(t, "text") + rapid.SampledFrom([]string{"", "\n", "\x00", "\xff", "🙂"}).Draw(t, "more")
@@ -698,6 +698,18 @@ func TestReceipt_MemosOfAnyReference(t *testing.T) {
 		for _, posting := range append([]ledger.Posting{r.Unmatched(), r.RejectedByAccount()}, surplus...) {
 			if err := posting.Validate(); err != nil {
 				t.Fatalf("reference %.50q: %v", r.Reference, err)
+			}
+		}
+		reversal := transaction.NewReceiptReversal(r, "R1", "AC04", "", noon, noon)
+		foreign, _, err := reversal.OfUnmatched(transaction.Unmatched{Receipt: r})
+		if err != nil {
+			t.Fatal(err)
+		}
+		foreign = append(foreign, r.Unmatched(), r.RejectedByAccount(), r.SentBack("rails/RTP", noon), r.SendBackFailed(noon),
+			r.LossRecovered(noon), reversal.Lost(), reversal.OfSendBack())
+		for _, posting := range foreign {
+			if !posting.Kind.HasForeignMemo() {
+				t.Fatalf("%s has the memo %q", posting.Kind, posting.Memo)
 			}
 		}
 		for _, posting := range surplus {

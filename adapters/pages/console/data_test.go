@@ -121,7 +121,7 @@ func (s *site) fill() *site {
 	}}
 	s.accounting.unmatched = []accounting.UnmatchedDetails{{Unmatched: transaction.Unmatched{Kind: ledger.KindUnmatchedReceived,
 		SourceAccount: "rails/RTP", Posting: postingID, Since: now,
-		Receipt: transaction.Receipt{ID: receiptID, Amount: usd(12_50), Reference: "RENT MARCH", Rail: "RTP", PartnerID: "IN-1"}}}}
+		Receipt: transaction.Receipt{ID: receiptID, Amount: usd(12_50), Reference: "Tikal MARCH", Rail: "RTP", PartnerID: "IN-1"}}}}
 	columns := accounting.TrialBalanceColumns{Debits: money.TotalOf(1_05), Credits: money.TotalOf(1_05)}
 	s.accounting.balance = accounting.TrialBalance{Lines: []accounting.TrialBalanceLine{{Path: "income/fees", Currency: "USD",
 		Class:               ledger.Income,

@@ -45,6 +45,7 @@ func (c *Console) financeRoutes() []platformRoute {
 		{"GET", "/journals/{journal}/file.csv", person.View, c.downloadJournal},
 		{"GET", "/receivables", person.View, c.list(c.showReceivables)},
 		{"GET", "/receivables/{receivable}", person.View, c.showReceivable},
+		{"POST", "/receivables/{receivable}", person.ViewPersonalData, c.revealReceivable},
 		{"GET", "/safeguarding", person.View, c.list(c.showSafeguarding)},
 		{"GET", "/safeguarding/{day}", person.View, c.list(c.showSafeguardingDay)},
 		{"GET", "/fx-position", person.View, c.list(c.showFXPosition)},
@@ -277,7 +278,15 @@ func (c *Console) receivableIn(r *request) (ports.ReceivableDetails, error) {
 	return c.Receivables.Receivable(r.Context(), r.platform.ID, id)
 }
 
-func receivableFacts(d receivable.Receivable, base string) []fact {
+// noteOf returns a note as it is shown: the words of a partner may name people.
+func noteOf(note string, by platform.Author, show func(string) string) string {
+	if by.QuotesPartner() {
+		return show(note)
+	}
+	return note
+}
+
+func receivableFacts(d receivable.Receivable, base string, show func(string) string) []fact {
 	facts := add(nil, "Id", d.ID.String())
 	facts = add(facts, "Amount", d.Amount.String())
 	facts = add(facts, "Collected", money.Amount{Minor: d.Collected, Currency: d.Amount.Currency}.String())
@@ -288,21 +297,33 @@ func receivableFacts(d receivable.Receivable, base string) []fact {
 	}
 	facts = add(facts, "Returned", moment(d.ReturnedAt))
 	facts = add(facts, "Partner's reason", d.ReasonCode)
-	return add(facts, "Note", d.Note)
+	return add(facts, "Note", noteOf(d.Note, d.By, show))
 }
 
-func (c *Console) showReceivable(r *request) error {
+func (c *Console) showReceivable(r *request) error { return c.receivableWith(r, false) }
+
+// revealReceivable shows a receivable with the words of the partner, which may name people, and is recorded first.
+func (c *Console) revealReceivable(r *request) error { return c.receivableWith(r, true) }
+
+func (c *Console) receivableWith(r *request, revealed bool) error {
 	d, err := c.receivableIn(r)
 	if err != nil {
 		return err
 	}
+	if revealed {
+		if err := c.People.RecordViewed(r.Context(), r.in.Person, r.platform.ID, d.ID.UUID(), d.ID.String()); err != nil {
+			return err
+		}
+	}
+	show := shown(revealed)
 	v := view{page: c.page(r, "Receivable", "receivables"), State: string(d.State)}
-	v.Facts = receivableFacts(d.Receivable, v.Base)
+	v.Facts, v.IsPersonal, v.IsRevealed = receivableFacts(d.Receivable, v.Base, show), true, revealed
 	rows := table{Label: "Changes", Columns: columns("Time", "Change", ">Amount", "By", "Note", "Posting"),
 		Empty: "Nothing has happened since."}
 	for _, change := range d.Changes {
 		rows.Rows = append(rows.Rows, []cell{timed(change.At), plain(lower(change.Kind)), minorCell(change.Amount, d.Amount.Currency),
-			acted(byOrService(change.By, change.Approval)), plain(change.Note), linked("posting", v.Base+"/postings/"+change.Posting.String())})
+			acted(byOrService(change.By, change.Approval)), plain(noteOf(change.Note, change.By, show)),
+			linked("posting", v.Base+"/postings/"+change.Posting.String())})
 	}
 	v.Sections = []section{{Heading: "Changes", Table: &rows}}
 	if d.State == receivable.Open && v.Person.May(person.KeepBooks, r.platform.ID) {
@@ -319,7 +340,8 @@ func (c *Console) writeOff(r *request) (action, error) {
 	base := basePath(r.platform.ID)
 	return action{Title: "Write off", Section: "receivables", Does: "What is still owed becomes an expense, and is not collected from " +
 		"later money. " +
-		"If the books need a second person for it, it is proposed and waits for an approval.", Facts: receivableFacts(d.Receivable, base),
+		"If the books need a second person for it, it is proposed and waits for an approval.",
+		Facts:  receivableFacts(d.Receivable, base, person.Mask),
 		Fields: []field{noteField}, NeedsCode: true, Back: base + "/receivables/" + pathOfID(d.ID),
 		do: func(r *request) (string, error) {
 			author, err := c.author(r)

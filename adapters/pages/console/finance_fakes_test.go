@@ -240,8 +240,9 @@ func newBreak() reconcile.BreakDetails {
 	return reconcile.BreakDetails{ID: breakID, Run: runID, Account: account, Reason: reconcile.Reasons()[0], Difference: -7_00,
 		Line: &reconcile.Line{Ordinal: 3, Amount: 93_00, ServicerReference: "S-1", References: []string{"R-1"},
 			Description: "Tikal rent"},
-		Entry: &reconcile.EntryDetails{Posting: postingID, Transaction: paymentID, Amount: 100_00, Effective: now, Memo: "Payout"},
-		At:    now, Suggestions: []reconcile.Suggestion{{Against: reconcile.OffsetFees, Explanation: "The partner may have kept a fee.",
+		Entry: &reconcile.EntryDetails{Posting: postingID, Transaction: paymentID, Amount: 100_00, Effective: now,
+			Kind: ledger.KindRefundPaid, Memo: "sent back: payment with the reference Xibalba"},
+		At: now, Suggestions: []reconcile.Suggestion{{Against: reconcile.OffsetFees, Explanation: "The partner may have kept a fee.",
 			Breaks: []ident.Break{numbered(ident.Break{}, 33)}}}}
 }
 

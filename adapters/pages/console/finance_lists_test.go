@@ -284,8 +284,10 @@ func (s *site) fillFinanceLists() {
 		Revision: 1, MadeAt: now, By: someone, Lines: []journal.Line{{GLAccount: books.GLAccount{Code: "4000", Name: "Fees"},
 			Credit: money.TotalOf(7_00)}, {GLAccount: books.GLAccount{Code: "1000", Name: "Bank"}, Debit: money.TotalOf(7_00)}}}}
 	s.finance.receivables = []ports.ReceivableDetails{{Receivable: receivable.Receivable{ID: receivableID, Transaction: paymentID,
-		Customer: customerID, Amount: usd(5_00), State: receivable.Open, Return: receivable.Return{ReasonCode: "R01", ReturnedAt: now}},
-		Changes: []receivable.Change{{Number: 1, Kind: receivable.Returned, Amount: 5_00, Posting: postingID, At: now}}}}
+		Customer: customerID, Amount: usd(5_00), State: receivable.Open, Return: receivable.Return{ReasonCode: "R01", ReturnedAt: now,
+			Note: "Hunahpu disputes it", By: platform.Service}},
+		Changes: []receivable.Change{{Number: 1, Kind: receivable.Returned, Amount: 5_00, Posting: postingID, At: now,
+			Note: "Hunahpu disputes it", By: platform.Service}}}}
 	s.finance.reports = []ports.KeptReport{{Report: safeguarding.Report{Platform: ownPlatform, Day: reportDay, Version: 1, AsOf: now,
 		MadeAt: now,
 		Figures: []safeguarding.Figures{{Currency: "USD", Requirement: money.TotalOf(9_00), Resource: money.TotalOf(8_00),

@@ -9,6 +9,7 @@ import (
 
 	"causeway/core/fault"
 	"causeway/core/person"
+	"causeway/ledger"
 )
 
 // asFinance returns a site at which everything has happened, in a session of finance.
@@ -104,8 +105,8 @@ func TestMonths_RefusalKeepsWhatWasEntered(t *testing.T) {
 
 func TestBreaks_ShownBesideEachOtherAndResolved(t *testing.T) {
 	t.Parallel()
-	// A break shows the line of the partner beside the entry of the ledger; the partner's words only on request, which is recorded. The
-	// correction of the first suggestion is chosen, and one that needs a second person leads to its proposal.
+	// A break shows the line of the partner beside the entry of the ledger; the words of the partner and of a payer only on request,
+	// which is recorded. The correction of the first suggestion is chosen, and one that needs a second person leads to its proposal.
 	path := base + "/breaks/" + breakID.UUID().String()
 	s := newSite(t).fill().as(person.Grant{Role: person.Administrator})
 	got := s.get(path)
@@ -116,6 +117,16 @@ func TestBreaks_ShownBesideEachOtherAndResolved(t *testing.T) {
 	}
 	if got := s.post(path, nil); !strings.Contains(got.body, "Tikal rent") || len(s.people.recorded) != 1 {
 		t.Errorf("revealed: %q %s", s.people.recorded, got.body)
+	}
+	found := &s.statements.breaks[0]
+	found.Line = nil
+	if got := s.get(path); strings.Contains(got.body, "Xibalba") || !strings.Contains(got.body, "s••• b••• p•••") ||
+		!strings.Contains(got.body, "Show personal data") {
+		t.Errorf("only the ledger has it: %s", got.body)
+	}
+	found.Entry.Kind, found.Entry.Memo = ledger.KindDelivered, "CWREF123"
+	if got := s.get(path); !strings.Contains(got.body, "<dd>CWREF123</dd>") {
+		t.Errorf("a memo of the service: %s", got.body)
 	}
 	if got := s.get(path + "/resolve"); !strings.Contains(got.body, `value="FEES" selected`) {
 		t.Errorf("resolve: %s", got.body)

@@ -218,14 +218,8 @@ type postingPage struct {
 	Names     map[string]string // of authors
 }
 
-// hasForeignMemo reports whether the memo of a posting may have words of a payer, which are personal data.
-func hasForeignMemo(k ledger.Kind) bool {
-	return slices.Contains([]ledger.Kind{ledger.KindDeposit, ledger.KindUnmatchedReceived, ledger.KindUnmatchedAssigned,
-		ledger.KindReceiptReversed}, k)
-}
-
 // ShowsMemo reports whether the memo may be shown.
-func (p postingPage) ShowsMemo() bool { return p.Memo != "" && !hasForeignMemo(p.Kind) }
+func (p postingPage) ShowsMemo() bool { return p.Memo != "" && !p.Kind.HasForeignMemo() }
 
 func (c *Console) showPosting(r *request) error {
 	id, err := uuid.Parse(r.PathValue("posting"))

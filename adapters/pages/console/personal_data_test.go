@@ -18,7 +18,9 @@ var revealing = map[string][]string{
 	"/webhooks/" + webhookID.UUID().String():            {`FULL_NAME`, "Chaac"},
 	"/reviews/" + verificationID.UUID().String():        {"Quetzal Balam", "Ixchel Chaac", "quetzal.mail@mail.example"},
 	"/agent-approvals/" + agentActionID.UUID().String(): {"Balam bot", "Kukulkan rent"},
-	"/breaks/" + breakID.UUID().String():                {"Tikal rent"},
+	"/breaks/" + breakID.UUID().String():                {"Tikal rent", "the reference Xibalba"},
+	"/unmatched/" + receiptID.UUID().String():           {"Tikal MARCH"},
+	"/receivables/" + receivableID.UUID().String():      {"Hunahpu disputes it"},
 }
 
 func personalIn(r response) (found []string) {

@@ -34,9 +34,9 @@ type postingProof struct {
 // Index returns the index of the leaf.
 func (p postingProof) Index() int64 { return p.Leaf.Seq - 1 }
 
-// LeafText returns the bytes of the leaf in base64; empty if its memo may have words of a payer.
+// LeafText returns the bytes of the leaf in base64; empty if its memo may have words of others.
 func (p postingProof) LeafText() string {
-	if hasForeignMemo(p.Leaf.Kind) {
+	if p.Leaf.Kind.HasForeignMemo() {
 		return ""
 	}
 	return base64.StdEncoding.EncodeToString(p.Leaf.Encode(nil))

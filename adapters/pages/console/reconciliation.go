@@ -220,7 +220,7 @@ type suggestion struct {
 
 func (c *Console) showBreak(r *request) error { return c.breakWith(r, false) }
 
-// revealBreak shows a break with the words of the partner, which may name people, and is recorded first.
+// revealBreak shows a break with the words of the partner and of payers, which may name people, and is recorded first.
 func (c *Console) revealBreak(r *request) error { return c.breakWith(r, true) }
 
 func (c *Console) breakWith(r *request, revealed bool) error {
@@ -244,7 +244,7 @@ func (c *Console) breakWith(r *request, revealed bool) error {
 		data.Partner = lineFacts(*l, b.Account.Currency, show)
 	}
 	if e := b.Entry; e != nil {
-		data.Ledger = entryFacts(*e, b.Account.Currency, data.Base)
+		data.Ledger = entryFacts(*e, b.Account.Currency, data.Base, show)
 	}
 	for _, s := range b.Suggestions {
 		shown := suggestion{Text: s.Explanation}
@@ -291,14 +291,17 @@ func lineFacts(l reconcile.Line, c money.Currency, show func(string) string) []f
 	return add(facts, "Text", show(l.Description))
 }
 
-func entryFacts(e reconcile.EntryDetails, c money.Currency, base string) []fact {
+func entryFacts(e reconcile.EntryDetails, c money.Currency, base string, show func(string) string) []fact {
 	facts := add(nil, "Amount", money.TotalOf(e.Amount).Major(c)+" "+string(c))
 	facts = add(facts, "Posting", strconv.FormatInt(e.Seq, 10)+", "+lower(e.Kind), base+"/postings/"+e.Posting.String())
 	facts = add(facts, "Effective", moment(e.Effective))
 	if !e.Transaction.IsZero() {
 		facts = add(facts, "Payment", e.Transaction.String(), base+"/payments/"+pathOfID(e.Transaction))
 	}
-	return add(facts, "Memo", e.Memo)
+	if !e.Kind.HasForeignMemo() {
+		return add(facts, "Memo", e.Memo)
+	}
+	return add(facts, "Memo", show(e.Memo))
 }
 
 func (c *Console) resolveBreak(r *request) (action, error) {

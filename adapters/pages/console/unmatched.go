@@ -20,6 +20,7 @@ func (c *Console) unmatchedRoutes() []platformRoute {
 	return append([]platformRoute{
 		{http.MethodGet, "/unmatched", person.View, c.list(c.showUnmatchedFunds)},
 		{http.MethodGet, "/unmatched/{receipt}", person.View, c.showUnmatched},
+		{http.MethodPost, "/unmatched/{receipt}", person.ViewPersonalData, c.revealUnmatched},
 	}, c.actionRoutes("/unmatched/{receipt}/assign", person.KeepBooks, c.assignUnmatched)...)
 }
 
@@ -51,7 +52,8 @@ func (c *Console) showUnmatchedFunds(r *request) error {
 			"Payment"), Empty: "There is no such money."}
 	for _, u := range found.Items {
 		row := []cell{timed(u.Since), shortID(u.Receipt.ID.String(), unmatchedPath(v.Base, u.Receipt.ID)), stated(fundsState(u)),
-			amountCell(major(u.Receipt.Amount)), plain(string(u.Receipt.Amount.Currency)), plain(whyUnmatched(u)), plain(u.Receipt.Reference), {}}
+			amountCell(major(u.Receipt.Amount)), plain(string(u.Receipt.Amount.Currency)), plain(whyUnmatched(u)),
+			plain(person.Mask(u.Receipt.Reference)), {}}
 		if !u.RefundOf.IsZero() {
 			row[7] = shortID(u.RefundOf.String(), v.Base+"/payments/"+pathOfID(u.RefundOf))
 		}
@@ -89,8 +91,8 @@ func (c *Console) unmatchedIn(r *request) (accounting.UnmatchedDetails, error) {
 	return c.Accounting.UnmatchedOf(r.Context(), r.platform.ID, id)
 }
 
-// unmatchedFacts says what the money is, why it rests, and what was decided.
-func unmatchedFacts(u accounting.UnmatchedDetails, base string) []fact {
+// unmatchedFacts says what the money is, why it rests, and what was decided. What its payer and the partner wrote may name people.
+func unmatchedFacts(u accounting.UnmatchedDetails, base string, show func(string) string) []fact {
 	facts := add(nil, "Receipt", u.Receipt.ID.String())
 	facts = add(facts, "Amount", u.Receipt.Amount.String())
 	facts = add(facts, "Why", whyUnmatched(u.Unmatched))
@@ -98,7 +100,7 @@ func unmatchedFacts(u accounting.UnmatchedDetails, base string) []fact {
 		facts = add(facts, "Payment", u.RefundOf.String(), base+"/payments/"+pathOfID(u.RefundOf))
 	}
 	facts = add(facts, "Came from", u.SourceAccount)
-	facts = add(facts, "Reference", u.Receipt.Reference)
+	facts = add(facts, "Reference", show(u.Receipt.Reference))
 	facts = add(facts, "Partner's id", u.Receipt.PartnerID)
 	facts = add(facts, "Unmatched since", moment(u.Since), base+"/postings/"+u.Posting.String())
 	for _, reply := range u.Refund {
@@ -120,17 +122,27 @@ func unmatchedFacts(u accounting.UnmatchedDetails, base string) []fact {
 		facts = add(facts, "Assigned to", "its payer")
 	}
 	facts = addActor(facts, "Assigned", moment(a.At)+" by ", by(a.By, a.Approval))
-	facts = add(facts, "Note", a.Note)
+	facts = add(facts, "Note", noteOf(a.Note, a.By, show))
 	return add(facts, "Sent back", moment(u.SentBackAt), base+"/postings/"+u.Paid.String())
 }
 
-func (c *Console) showUnmatched(r *request) error {
+func (c *Console) showUnmatched(r *request) error { return c.unmatchedWith(r, false) }
+
+// revealUnmatched shows unmatched money with what its payer and the partner wrote, and is recorded first.
+func (c *Console) revealUnmatched(r *request) error { return c.unmatchedWith(r, true) }
+
+func (c *Console) unmatchedWith(r *request, revealed bool) error {
 	u, err := c.unmatchedIn(r)
 	if err != nil {
 		return err
 	}
+	if id := u.Receipt.ID; revealed {
+		if err := c.People.RecordViewed(r.Context(), r.in.Person, r.platform.ID, id.UUID(), id.String()); err != nil {
+			return err
+		}
+	}
 	v := view{page: c.page(r, "Unmatched funds of "+u.Receipt.Amount.String(), "unmatched"), State: fundsState(u.Unmatched)}
-	v.Facts = unmatchedFacts(u, v.Base)
+	v.Facts, v.IsPersonal, v.IsRevealed = unmatchedFacts(u, v.Base, shown(revealed)), true, revealed
 	if u.Assignment == nil && v.Person.May(person.KeepBooks, r.platform.ID) {
 		v.Actions = []fact{actionLink("Assign", unmatchedPath(v.Base, u.Receipt.ID)+"/assign")}
 	}
@@ -170,7 +182,7 @@ func (c *Console) assignUnmatched(r *request) (action, error) {
 	if !u.RefundOf.IsZero() {
 		title = "Refund again"
 	}
-	return action{Title: title, Section: "unmatched", Does: does, Facts: unmatchedFacts(u, base), NeedsCode: true,
+	return action{Title: title, Section: "unmatched", Does: does, Facts: unmatchedFacts(u, base, person.Mask), NeedsCode: true,
 		Fields: []field{{Name: "target", Label: "To", Kind: "select", Options: to, Value: to[0].Value},
 			{Name: "other", Label: "Id of the account or payment", Hint: "Such as `InternalAccount:…` or `Transaction:…`, if it is not listed."},
 			noteField},
@@ -241,7 +253,7 @@ func (c *Console) addRefund(r *request, data *paymentPage) error {
 		return err
 	}
 	s := section{Heading: "Refund", Text: "The refund failed, and its money rests in the unmatched funds.",
-		Facts: unmatchedFacts(u, data.Base)}
+		Facts: unmatchedFacts(u, data.Base, shown(data.IsRevealed))}
 	rests := u.Assignment == nil
 	if !rests {
 		s.Text = "The refund failed, and its money was assigned by hand."

@@ -139,7 +139,7 @@ func TestUnmatched_ListLeadsToTheDecision(t *testing.T) {
 	s.customers.accounts = []account.WithBalance{{Internal: account.Internal{ID: numbered(ident.InternalAccount{}, 16), Currency: "USD"}}}
 	for path, wants := range map[string][]string{
 		"/unmatched": {"the refund of a payment failed", "its owner is not known", "/unmatched/" + receiptID.UUID().String(), "after="},
-		"/unmatched/" + receiptID.UUID().String():             {"12.50 USD", "RENT MARCH", "/assign"},
+		"/unmatched/" + receiptID.UUID().String():             {"12.50 USD", "T••• M•••", "/assign"},
 		"/unmatched?state=assigned":                           {"There is no such money."},
 		"/unmatched/" + paymentID.UUID().String() + "/assign": {"Refund again", "back to its payer", "account of the customer", "own account"},
 	} {
@@ -158,6 +158,39 @@ func TestUnmatched_ListLeadsToTheDecision(t *testing.T) {
 	if got := newSite(t).fill().as(person.Grant{Role: person.Support}).get(base + "/unmatched/" + receiptID.UUID().String()); strings.Contains(
 		got.body, "/assign") {
 		t.Errorf("support has a button: %s", got.body)
+	}
+}
+
+func TestUnmatched_WordsOfOthers(t *testing.T) {
+	t.Parallel()
+	// What the payer wrote as the reference is masked in the list, in its file and before it is assigned; so is, on its page, what a partner
+	// said when it took the money back. Notes of people are not.
+	s := newSite(t).fill().as(person.Grant{Role: person.Administrator})
+	page := "/unmatched/" + receiptID.UUID().String()
+	for _, path := range []string{"/unmatched", "/unmatched?file=csv", page, page + "/assign"} {
+		if got := s.get(base + path); strings.Contains(got.body, "Tikal") || !strings.Contains(got.body, "T••• M•••") {
+			t.Errorf("%s: %s", path, got.body)
+		}
+	}
+	of := &transaction.Assignment{Note: "Hunahpu took it back", By: transaction.ReversedBy, At: now}
+	s.accounting.unmatched[0].Assignment = of
+	if got := s.get(base + page); strings.Contains(got.body, "Hunahpu") || !strings.Contains(got.body, "H••• t••• i•••") {
+		t.Errorf("masked: %s", got.body)
+	}
+	if got := s.post(base+page, nil); !strings.Contains(got.body, "Hunahpu took it back") || !strings.Contains(got.body, "Tikal MARCH") ||
+		len(s.people.recorded) != 1 {
+		t.Errorf("recorded %q: %s", s.people.recorded, got.body)
+	}
+	if of.By = someone; !strings.Contains(s.get(base+page).body, "Hunahpu took it back") {
+		t.Error("the note of a person is masked")
+	}
+	s.failRefund().Receipt.Reference = "Tikal MARCH"
+	payment := base + "/payments/" + paymentID.UUID().String()
+	if got := s.get(payment); strings.Contains(got.body, "Tikal") {
+		t.Errorf("the refund of a payment: %s", got.body)
+	}
+	if got := s.post(payment, nil); !strings.Contains(got.body, "Tikal MARCH") {
+		t.Errorf("the refund of a payment is not shown: %s", got.body)
 	}
 }
 

@@ -22,6 +22,8 @@ type view struct {
 	Filter   *filter
 	Problems []string
 	Facts    []fact
+	// IsPersonal: the facts have personal data, which is masked unless IsRevealed.
+	IsPersonal, IsRevealed bool
 	// Actions are what the person may do here, each on a page of its own.
 	Actions  []fact
 	Charts   []chart
