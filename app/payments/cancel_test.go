@@ -2,7 +2,9 @@ package payments_test
 
 import (
 	"context"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -140,6 +142,35 @@ func TestCancel_Sandbox(t *testing.T) {
 	}
 	env.WantBalances(map[string]int64{"customers/" + dollars.ID.String() + " USD": -90_00, "rails/WIRE USD": 100_00, "rails/RTP USD": -10_00})
 	env.checkLedger(t)
+}
+
+func TestCancel_WhileAWalletIsDebited(t *testing.T) {
+	t.Parallel()
+	// What a wallet pays to a bank account cannot be cancelled while its chain carries the money, and can once it has arrived.
+	env := newWalletEnv(t)
+	var arrived atomic.Bool
+	env.Chain.OnDebit = func(_ context.Context, transfers []ports.WalletTransfer) []ports.Outcome {
+		o := ports.Outcome{Verdict: ports.Waiting, RetryAt: env.Clock.Now().Add(time.Second)}
+		if arrived.Load() {
+			o = ports.Outcome{Verdict: ports.Done}
+		}
+		return slices.Repeat([]ports.Outcome{o}, len(transfers))
+	}
+	q := env.walletQuote(t, quote.Destination{External: env.NewBankAccount("1234567003").ID})
+	env.mustExecuteSigned(t, q)
+
+	if _, err := env.CancelTransaction(t.Context(), env.Platform.ID, q.Transaction, "", nil); !fault.Is(err, fault.TransactionNotCancellable) {
+		t.Errorf("%v, want TRANSACTION_NOT_CANCELLABLE", err)
+	}
+	arrived.Store(true)
+	env.Clock.Advance(time.Second)
+	env.WaitForNoJobs(transaction.StepDebitWallet)
+	cancelled, err := env.CancelTransaction(t.Context(), env.Platform.ID, q.Transaction, "", nil)
+	if err != nil || !cancelled.IsCancelled() {
+		t.Fatalf("%+v, %v", cancelled, err)
+	}
+	env.WaitForState(q.Transaction, cancelledAndRefunded)
+	env.WantBalances(map[string]int64{"rails/WIRE USDB": 100_000_000, env.wallet.LedgerPath() + " USDB": -100_000_000})
 }
 
 func TestCancel_OnlyBankTransfers(t *testing.T) {

@@ -35,9 +35,12 @@ func (t Transaction) Cancellable() (BankPayment, error) {
 	case t.Type == Outgoing && t.State == Initial:
 		return BankPayment{}, notCancellable("The quote of the transaction was not paid, so there is nothing to cancel. It expires at %s.",
 			t.ExpiresAt.Format(time.RFC3339))
-	case stops.Kind == rail.Payout && t.State.InTransit(), t.Type == Outgoing && t.State == State{Status: Processing},
+	case stops.Kind == rail.Payout && t.State.InTransit(), t.Type == Outgoing && collects && t.State == State{Status: Processing},
 		t.Type == Incoming && t.IncomingState() == AwaitingFunds:
 		return stops, nil
+	case t.Flow().Funding == Wallet && t.State == State{Status: Processing}:
+		return BankPayment{}, notCancellable("The money of the wallet is on its way on its chain, which cannot be stopped. Once it has " +
+			"arrived, the transaction can be cancelled by another request, until its payout leaves.")
 	}
 	return BankPayment{}, notCancellable("The transaction is %s, and can no longer be cancelled.", t.State)
 }

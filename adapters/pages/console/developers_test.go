@@ -24,6 +24,7 @@ import (
 	"causeway/core/quote"
 	"causeway/core/requestlog"
 	"causeway/core/transaction"
+	"causeway/ledger"
 	"causeway/ports"
 )
 
@@ -267,6 +268,10 @@ func TestPayment_ButtonsOfItsState(t *testing.T) {
 		t.State, t.DestinationRail = transaction.State{Status: transaction.Processing, Stage: transaction.Converted}, "ACH"
 		t.Source.UMA, t.Destination.UMA = "", ""
 	}
+	byChain := func(t *transaction.Transaction) {
+		byBank(t)
+		t.State, t.SourceAccount = transaction.State{Status: transaction.Processing}, ledger.Wallet(t.Source.InternalAccount)
+	}
 	paid := func(t *transaction.Transaction) {
 		t.State = transaction.State{Status: transaction.Completed, Stage: transaction.Delivered}
 	}
@@ -285,6 +290,7 @@ func TestPayment_ButtonsOfItsState(t *testing.T) {
 		"in production":         {buttons(person.Support, platform.Production, state(transaction.Completed)), "redeliver"},
 		"for operators":         {buttons(person.Operator, platform.Production, state(transaction.Processing)), "redeliver release cancel move"},
 		"at a bank":             {buttons(person.Operator, platform.Sandbox, byBank), "cancel settle redeliver"},
+		"from a wallet":         {buttons(person.Operator, platform.Sandbox, byChain), "settle redeliver"},
 		"at a bank, of support": {buttons(person.Support, platform.Sandbox, byBank), "settle redeliver"},
 		"asks for an approval":  {buttons(person.Compliance, platform.Production, asks), "approve reject"},
 		"asks, and not support": {buttons(person.Support, platform.Production, asks), "redeliver"},

@@ -508,9 +508,19 @@ func (w *world) cancelPayment(i *intent, amount int64, in ident.InternalAccount,
 		return
 	}
 	id := pick(w, payments)
+	for _, other := range w.transactionsOf(i.platform) { // which are few, and wait for their chain only for a moment
+		if t := w.transactions[other]; t.Flow().Funding == transaction.Wallet && t.State == (transaction.State{Status: transaction.Processing}) &&
+			t.DestinationRail != "" && !t.DestinationRail.IsChain() {
+			id = other
+			w.seen["cancellation while a wallet is debited"]++
+		}
+	}
 	i.name = fmt.Sprintf("cancellation of %s", id)
 	i.do = func(ctx context.Context, p *process, r *ports.IdempotentRequest) (ident.Transaction, error) {
 		t, err := p.service.CancelTransaction(ctx, i.platform, id, "", r)
+		if fault.Is(err, fault.Conflict) {
+			err = fmt.Errorf("a cancellation is refused with a fault that it does not have: %s", err)
+		}
 		return t.ID, err
 	}
 	i.succeeded = func(id ident.Transaction) {
