@@ -41,13 +41,12 @@ func (s *Service) askCollectionReturns(ctx context.Context, keys []ports.Transac
 	return replied, nil
 }
 
-// recordReturn records that the collection of a transaction was taken back, and reports whether that is recorded. What the
-// money was to pay ends if it has not left. A transfer in that has not ended has credited nobody.
+// recordReturn records that the collection of a transaction was taken back, and reports whether that is recorded. A transfer in that has
+// not ended has credited nobody.
 func (s *Service) recordReturn(ctx context.Context, key ports.TransactionKey, o ports.Outcome) (recorded bool, err error) {
 	var w work
 	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		w = s.newWork()
-		w.Now = w.Now.Truncate(time.Microsecond)
 		locked, err := tx.LockTransactions(ctx, []ports.TransactionKey{key})
 		if err != nil {
 			return err
@@ -56,13 +55,7 @@ func (s *Service) recordReturn(ctx context.Context, key ports.TransactionKey, o 
 		if recorded = t.State.IsFinal() || t.Type == transaction.Outgoing; !recorded {
 			return nil
 		}
-		_, isNew, err := s.recorder().Record(ctx, tx, w.Work, key, func(t transaction.Transaction) (receivable.Return, error) {
-			return receivable.Reported(o.Code, o.PartnerID, o.Text, o.ReturnedAt.Truncate(time.Microsecond), t, w.Now), nil
-		})
-		if err == nil && isNew {
-			err = s.stopUse(ctx, tx, w.Work, t, transaction.TakenBackReason(o.Code))
-		}
-		if err != nil {
+		if _, err := s.addReturn(ctx, tx, w, t, o); err != nil {
 			return err
 		}
 		return w.Write(ctx, tx)
@@ -71,6 +64,19 @@ func (s *Service) recordReturn(ctx context.Context, key ports.TransactionKey, o 
 		s.afterCommit(w)
 	}
 	return recorded, err
+}
+
+// addReturn adds to the work that the collection of a locked transaction was taken back, and reports whether that is new. What the money
+// was to pay ends if it has not left.
+func (s *Service) addReturn(ctx context.Context, tx Tx, w work, t transaction.Transaction, o ports.Outcome) (isNew bool, err error) {
+	w.Now = w.Now.Truncate(time.Microsecond)
+	_, isNew, err = s.recorder().Record(ctx, tx, w.Work, transactionKey(t), func(t transaction.Transaction) (receivable.Return, error) {
+		return receivable.Reported(o.Code, o.PartnerID, o.Text, o.ReturnedAt.Truncate(time.Microsecond), t, w.Now), nil
+	})
+	if err == nil && isNew {
+		err = s.stopUse(ctx, tx, w.Work, t, transaction.TakenBackReason(o.Code))
+	}
+	return isNew, err
 }
 
 // settleCollectionStatus decides what follows from a rail's outcome for a collection that was done.

@@ -120,7 +120,7 @@ func (s *Service) simulate(ctx context.Context, p ident.Platform, id ident.Trans
 	}
 	simulated := *s
 	simulated.Rails = onlyRail{sim.rail}
-	replied, err := simulated.ask(ctx, sim.steps[i], []ports.TransactionKey{key})
+	replied, err := simulated.askNow(ctx, sim.steps[i], key, errNothing)
 	if err != nil {
 		return t, err
 	}
@@ -146,6 +146,29 @@ func (s *Service) simulate(ctx context.Context, p ident.Platform, id ident.Trans
 		return t, errNothing
 	}
 	return *settled, nil
+}
+
+// askNow is ask for one transaction, all of which is decided in the unit of work that settles it: a collection that is taken back is
+// recorded there too, or refused with an error if it was before.
+func (s *Service) askNow(ctx context.Context, step transaction.Step, key ports.TransactionKey, errNothing error) (answers, error) {
+	keys := []ports.TransactionKey{key}
+	if step != transaction.StepCheckCollection {
+		return s.ask(ctx, step, keys)
+	}
+	return s.askCollections(ctx, keys, ports.CallCollectionStatus, transaction.Transaction.HasCollected,
+		func(w work, t transaction.Transaction, o ports.Outcome) error {
+			if o.Verdict != ports.Returned {
+				return errNothing
+			}
+			w.decideAtWrite(func(ctx context.Context, tx Tx) error {
+				isNew, err := s.addReturn(ctx, tx, w, t, o)
+				if err == nil && !isNew {
+					err = errNothing
+				}
+				return err
+			})
+			return nil
+		}, ports.Rail.CollectionStatus)
 }
 
 // ask calls the rails about transactions in one step.

@@ -1,15 +1,20 @@
 package payments_test
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"testing"
 	"time"
 
+	"causeway/app/internal/apptest"
 	"causeway/app/internal/audittest"
 	"causeway/app/payments"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/quote"
 	"causeway/core/transaction"
+	"causeway/ports"
 )
 
 // checkLedger reports what the ledger check finds.
@@ -191,4 +196,67 @@ func TestTakeBackNow_OpensReceivable(t *testing.T) {
 	q := env.quote(t, "USD", 10050, env.NewWallet("spark1good"))
 	_, err = env.TakeBackNow(t.Context(), env.Platform.ID, q.Transaction, nil)
 	wantConflict(t, "a payment that was not collected", err)
+}
+
+func TestSandboxTime_RepeatedAfterACrash(t *testing.T) {
+	t.Parallel()
+	// Whatever call to the database fails while a payment is moved on, the request that is repeated with its key moves it, once: what it
+	// has changed, the reply of the rail and the response are one commit.
+	type move func(*payments.Service, context.Context, ident.Platform, ident.Transaction, *ports.IdempotentRequest) (transaction.Transaction,
+		error)
+	for name, c := range map[string]struct {
+		begin func(*interruptedEnv, testing.TB) ident.Transaction
+		ended bool // the payment has to end first
+		move  move
+		want  transaction.Status
+	}{
+		"settle":    {(*interruptedEnv).beginPull, false, (*payments.Service).SettleNow, transaction.Completed},
+		"return":    {(*interruptedEnv).beginPayout, true, (*payments.Service).ReturnNow, transaction.Failed},
+		"take back": {(*interruptedEnv).beginPull, true, (*payments.Service).TakeBackNow, transaction.Completed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			env := newInterruptedEnv(t)
+			store := &interruptedStore{Store: env.Store}
+			interrupted := newService(env.Env, store, env.approvals)
+			for n := 1; ; n++ {
+				id := c.begin(env, t)
+				if c.ended {
+					env.runJobs(t, env.Service)
+				}
+				request := apptest.IdempotentRequest(env.Admin, fmt.Sprint("request ", n), func(result any) string {
+					return string(result.(transaction.Transaction).State.Status)
+				})
+				store.arm(n, errors.New("unexpected EOF"))
+
+				moved, err := c.move(interrupted, t.Context(), env.Platform.ID, id, request)
+				if err != nil {
+					moved, err = c.move(env.Service, t.Context(), env.Platform.ID, id, request)
+				}
+
+				if err != nil || moved.State.Status != c.want {
+					t.Fatalf("after call %d failed: %s, %v", n, moved.State, err)
+				}
+				stored, err := env.Store.StoredResponses(t.Context(), []ports.IdempotencyKey{request.IdempotencyKey()})
+				if err != nil || stored[0] == nil || string(stored[0].Body) != string(c.want) {
+					t.Fatalf("after call %d failed: the response is %+v, %v", n, stored[0], err)
+				}
+				if name == "take back" {
+					env.wantReceivable(t, id)
+					replies, err := env.Store.RailReplies(t.Context(), env.Platform.ID, id.UUID(), 100)
+					if err != nil || len(replies) != 1 || replies[0].Verdict != ports.Returned {
+						t.Errorf("after call %d failed: replies %+v, %v", n, replies, err)
+					}
+				}
+				if !store.interrupted() {
+					if n < 5 {
+						t.Errorf("only %d calls were made", n)
+					}
+					break
+				}
+			}
+			env.runJobs(t, env.Service)
+			env.checkLedger(t)
+		})
+	}
 }
