@@ -13,6 +13,7 @@ import (
 // of theirs ends the loading. A reconcile.Comparison is one.
 type ComparisonInput interface {
 	Expect(covered []reconcile.DayRange, open []reconcile.OpenBreak)
+	SetAside(open []reconcile.OpenBreak)
 	AddEntry(reconcile.Entry) error
 	AddLine(reconcile.Line) error
 }

@@ -9,12 +9,13 @@ import (
 )
 
 // selectExplanation adds up what explains the difference between a partner's balance at the end of a
-// day ($4) and the ledger's. Uses reconciliation_breaks_by_account, reconciliation_lines_by_value_date
-// and primary keys.
+// day ($4) and the ledger's, as of a run ($6) or its import. Uses reconciliation_breaks_by_account,
+// reconciliation_lines_by_value_date, reconciliation_lines_by_reconciliation, those by match and primary keys.
 //
 // The amount of the entry of a break is that of its line less the difference; a posting or a correction
-// whose month is archived took effect long ago. Days of a match differ by 5 at most, so a line that was booked
-// until the day is matched with a later entry only if its value date is later than 5 days before, and
+// whose month is archived took effect long ago. Days of a match differ by 5 at most, and the day of a line is its
+// booking day or, at most 31 days from that, its value date (reconcile.Line.ComparedDays). So a line that was booked
+// until the day is matched with a later entry only if one of these is later than 5 days before, and
 // the other way round. Its lines and entries have one sum: those until the day differ by as much as
 // those after it.
 const selectExplanation = `
@@ -30,13 +31,25 @@ const selectExplanation = `
 		LEFT JOIN ledger_posting_ids i ON i.platform_id = r.platform_id AND i.id = r.posting_id
 		LEFT JOIN ledger_postings c ON c.platform_id = i.platform_id AND c.seq = i.seq AND c.recorded_at = i.recorded_at
 		WHERE b.platform_id = $1 AND b.account = $2 AND b.currency = $3 AND (r.break_id IS NULL OR r.method IN ('NOTE', 'POSTING'))
+	), lines AS (
+		SELECT l.id, l.booking_date, l.value_date FROM reconciliation_lines l
+		WHERE l.platform_id = $1 AND l.account = $2 AND l.currency = $3 AND l.value_date BETWEEN $4::date - 36 AND $4::date + 36
+		UNION ALL
+		SELECT l.id, l.booking_date, l.value_date
+		FROM (
+			SELECT r.id FROM reconciliations r
+			WHERE r.platform_id = $1 AND r.account = $2 AND r.currency = $3 AND r.first_day <= $4::date + 5 AND r.last_day > $4::date - 5
+			UNION SELECT $6
+		) r
+		JOIN reconciliation_lines l ON l.platform_id = $1 AND l.reconciliation_id = r.id
+		WHERE l.booking_date BETWEEN $4::date - 5 AND $4::date + 5 AND l.value_date NOT BETWEEN $4::date - 36 AND $4::date + 36
 	), matches AS (
 		SELECT DISTINCT m.id
-		FROM reconciliation_lines l
-		JOIN reconciliation_matched_lines ml ON ml.platform_id = l.platform_id AND ml.line_id = l.id
-		JOIN reconciliation_matches m ON m.platform_id = l.platform_id AND m.id = ml.match_id
-		WHERE l.platform_id = $1 AND l.account = $2 AND l.currency = $3 AND l.value_date BETWEEN $4::date - 31 AND $4::date + 31
-			AND (l.booking_date <= $4 AND l.value_date > $4::date - 5 OR l.booking_date > $4 AND l.value_date <= $4::date + 5)
+		FROM lines l
+		JOIN reconciliation_matched_lines ml ON ml.platform_id = $1 AND ml.line_id = l.id
+		JOIN reconciliation_matches m ON m.platform_id = $1 AND m.id = ml.match_id
+		WHERE (l.booking_date <= $4 AND greatest(l.booking_date, l.value_date) > $4::date - 5
+				OR l.booking_date > $4 AND least(l.booking_date, l.value_date) <= $4::date + 5)
 			AND (m.day_difference > 0 OR (l.value_date > $4) <> (l.booking_date > $4))
 	), later AS (
 		SELECT
@@ -47,18 +60,18 @@ const selectExplanation = `
 			JOIN ledger_entries e ON e.platform_id = $1 AND e.seq = me.seq AND e.entry_no = me.entry_no AND e.recorded_at = p.recorded_at
 			JOIN ledger_accounts a ON a.platform_id = $1 AND a.path = $2 AND a.currency = $3) AS entries,
 			(SELECT sum(l.amount)
-			FROM reconciliation_lines l
-			JOIN reconciliation_matched_lines ml ON ml.platform_id = l.platform_id AND ml.line_id = l.id
-			JOIN matches m ON m.id = ml.match_id
-			WHERE l.platform_id = $1 AND l.account = $2 AND l.currency = $3 AND l.value_date BETWEEN $4::date - 31 AND $4::date + 31 AND l.booking_date > $4) AS lines
+			FROM matches m
+			JOIN reconciliation_matched_lines ml ON ml.platform_id = $1 AND ml.match_id = m.id
+			JOIN reconciliation_lines l ON l.platform_id = $1 AND l.id = ml.line_id AND l.booking_date > $4) AS lines
 	)
 	SELECT
 		(SELECT coalesce(sum(amount) FILTER (WHERE is_open), 0)::bigint FROM breaks),
 		(SELECT coalesce(entries, 0) - coalesce(lines, 0) FROM later)::bigint,
 		(SELECT coalesce(sum(amount) FILTER (WHERE NOT is_open), 0)::bigint FROM breaks)`
 
-func explanationArguments(a reconcile.Account, day reconcile.Day) []any {
-	return []any{a.Platform, a.Path, a.Currency, day.Start(), (day + 1).Start()}
+func explanationArguments(run reconcile.Run) []any {
+	a := run.Account
+	return []any{a.Platform, a.Path, a.Currency, run.To.Start(), (run.To + 1).Start(), run.ID}
 }
 
 func scanExplanation(b *reconcile.BalanceComparison) func(pgx.Rows) error {
@@ -66,13 +79,13 @@ func scanExplanation(b *reconcile.BalanceComparison) func(pgx.Rows) error {
 }
 
 // ExplainBalance reads with what the unit of work has written.
-func (u *Unit) ExplainBalance(ctx context.Context, a reconcile.Account, day reconcile.Day) (b reconcile.BalanceComparison, err error) {
-	err = u.query(ctx, selectExplanation, explanationArguments(a, day), scanExplanation(&b))
+func (u *Unit) ExplainBalance(ctx context.Context, run reconcile.Run) (b reconcile.BalanceComparison, err error) {
+	err = u.query(ctx, selectExplanation, explanationArguments(run), scanExplanation(&b))
 	return b, err
 }
 
 // ExplainBalance reads what is committed.
-func (db *DB) ExplainBalance(ctx context.Context, a reconcile.Account, day reconcile.Day) (b reconcile.BalanceComparison, err error) {
-	err = db.queryRows(ctx, selectExplanation, explanationArguments(a, day), scanExplanation(&b))
+func (db *DB) ExplainBalance(ctx context.Context, run reconcile.Run) (b reconcile.BalanceComparison, err error) {
+	err = db.queryRows(ctx, selectExplanation, explanationArguments(run), scanExplanation(&b))
 	return b, err
 }

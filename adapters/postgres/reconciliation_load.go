@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"causeway/adapters/postgres/ledgerdb"
+	"causeway/adapters/postgres/schema"
 	"causeway/core/corridor"
 	"causeway/core/ident"
 	"causeway/core/reconcile"
@@ -16,9 +17,8 @@ import (
 	"causeway/ports"
 )
 
-// LoadComparison reads the lines and entries of the days of a statement and Window more days
-// on each side, and further back, up to Lookback, if breaks of earlier statements are open.
-// It adds the open breaks too, so that they are not found a second time.
+// LoadComparison reads the lines and entries of the days that a statement is compared with, and adds the open breaks, so
+// that they are not found a second time.
 func (u *Unit) LoadComparison(
 	ctx context.Context, run ident.Reconciliation, a reconcile.Account, days reconcile.DayRange, added []reconcile.Line,
 	to ports.ComparisonInput,
@@ -27,22 +27,17 @@ func (u *Unit) LoadComparison(
 	if err != nil {
 		return err
 	}
-	first := days.First
-	for _, b := range open {
-		if b.Day >= days.First-reconcile.Lookback {
-			first = min(first, b.Day)
-		}
-	}
-	span := reconcile.DayRange{First: first - reconcile.Window, Last: days.Last + reconcile.Window}
-	covered, err := u.coveredDays(ctx, a, span)
+	scope := reconcile.ScopeOf(days, added, open)
+	covered, err := u.coveredDays(ctx, a, scope.Days)
 	if err != nil {
 		return err
 	}
-	to.Expect(covered, open)
-	if err := u.addComparableEntries(ctx, a, span, to); err != nil {
+	to.Expect(covered, scope.Open)
+	to.SetAside(scope.Aside)
+	if err := u.addComparableEntries(ctx, a, scope.Days, to); err != nil {
 		return err
 	}
-	return u.addComparableLines(ctx, run, a, span, added, to)
+	return u.addComparableLines(ctx, run, a, scope.Days, added, to)
 }
 
 // coveredDays returns the days of the earlier runs that end in a span of days or later.
@@ -59,7 +54,7 @@ func (u *Unit) coveredDays(ctx context.Context, a reconcile.Account, span reconc
 
 // selectOpenBreaks uses reconciliation_breaks_by_account.
 const selectOpenBreaks = `
-	SELECT b.id, b.reason, b.line_id, coalesce(l.value_date, (p.effective_at AT TIME ZONE 'UTC')::date) AS day, b.seq, b.entry_no
+	SELECT b.id, b.reason, b.line_id, l.booking_date, l.value_date, (p.effective_at AT TIME ZONE 'UTC')::date, b.seq, b.entry_no
 	FROM reconciliation_breaks b
 	LEFT JOIN reconciliation_resolutions r ON r.platform_id = b.platform_id AND r.break_id = b.id
 	LEFT JOIN reconciliation_lines l ON l.platform_id = b.platform_id AND l.id = b.line_id
@@ -70,37 +65,45 @@ const selectOpenBreaks = `
 func (u *Unit) openBreaks(ctx context.Context, a reconcile.Account) (open []reconcile.OpenBreak, err error) {
 	err = u.query(ctx, selectOpenBreaks, []any{a.Platform, a.Path, a.Currency}, func(rows pgx.Rows) error {
 		var b reconcile.OpenBreak
-		err := rows.Scan(append([]any{&b.ID, &b.Reason, &b.Line, &b.Day}, positionColumns("", "", &b.Entry).Fields()...)...)
+		var booked, value, entry reconcile.Day
+		err := rows.Scan(append([]any{&b.ID, &b.Reason, &b.Line, schema.Optional(&booked), schema.Optional(&value), schema.Optional(&entry)},
+			positionColumns("", "", &b.Entry).Fields()...)...)
+		b.Days = reconcile.BreakDays(booked, value, entry)
 		open = append(open, b)
 		return err
 	})
 	return open, err
 }
 
-// selectLines uses reconciliation_lines_by_value_date. A line is reconciled if it is
-// matched, or if a break of it was resolved by a note or a posting.
+// selectLines has the lines with a value date or a booking day in a span. It uses reconciliation_lines_by_value_date and,
+// for the few that have their booking day alone in it, reconciliation_lines_by_reconciliation: a statement covers the booking days of
+// its lines. A line is reconciled if it is matched, or if a break of it was resolved by a note or a posting.
 var selectLines = `
 	SELECT ` + reconciliationLines.Names("l") + `,
 		m.line_id IS NOT NULL OR s.line_id IS NOT NULL
-	FROM reconciliation_lines l
+	FROM (
+		SELECT v.* FROM reconciliation_lines v
+		WHERE v.platform_id = $1 AND v.account = $2 AND v.currency = $3 AND v.value_date BETWEEN $4 AND $5 AND v.reconciliation_id <> $6
+		UNION ALL
+		SELECT o.* FROM reconciliations r
+		JOIN reconciliation_lines o ON o.platform_id = r.platform_id AND o.reconciliation_id = r.id
+		WHERE r.platform_id = $1 AND r.account = $2 AND r.currency = $3 AND r.first_day <= $5 AND r.last_day >= $4
+			AND o.booking_date BETWEEN $4 AND $5 AND o.value_date NOT BETWEEN $4 AND $5
+	) l
 	LEFT JOIN reconciliation_matched_lines m ON m.platform_id = l.platform_id AND m.line_id = l.id
 	LEFT JOIN (
 		SELECT DISTINCT b.line_id FROM reconciliation_breaks b
 		JOIN reconciliation_resolutions r ON r.platform_id = b.platform_id AND r.break_id = b.id
 		WHERE b.platform_id = $1 AND b.account = $2 AND b.currency = $3 AND b.line_id IS NOT NULL AND r.method IN ('NOTE', 'POSTING')
-	) s ON s.line_id = l.id
-	WHERE l.platform_id = $1 AND l.account = $2 AND l.currency = $3 AND l.value_date BETWEEN $4 AND $5 AND l.reconciliation_id <> $6`
+	) s ON s.line_id = l.id`
 
-// addComparableLines adds the lines of earlier runs and those that the run has added.
+// addComparableLines adds all lines that the run has added, and those of earlier runs.
 func (u *Unit) addComparableLines(
 	ctx context.Context, run ident.Reconciliation, a reconcile.Account, span reconcile.DayRange, added []reconcile.Line,
 	to ports.ComparisonInput,
 ) error {
 	for i, l := range added {
 		added[i] = reconcile.Line{} // its texts are most of the memory of an import
-		if !span.Contains(l.Value) {
-			continue
-		}
 		if err := to.AddLine(l); err != nil {
 			return err
 		}

@@ -16,14 +16,19 @@ import (
 
 // dailyStatements makes a partner's statement of each day, with the balance after each line.
 type dailyStatements struct {
-	days    [7][]string // the lines without the balance, from the amount on
+	days    [7][]string // the lines without day and balances, from the id on
 	amounts [7][]int64
 	lines   int
 }
 
 func (d *dailyStatements) add(day int, minor int64, reference string) {
+	d.addValued(day, day, minor, reference)
+}
+
+// addValued adds a line with another value date than booking day.
+func (d *dailyStatements) addValued(day, value int, minor int64, reference string) {
 	d.lines++
-	d.days[day] = append(d.days[day], fmt.Sprintf("P%d,%s", d.lines, reference))
+	d.days[day] = append(d.days[day], fmt.Sprintf("P%d,%s,%s", d.lines, reference, monday.AddDate(0, 0, value).Format(time.DateOnly)))
 	d.amounts[day] = append(d.amounts[day], minor)
 }
 
@@ -35,12 +40,12 @@ func major(minor int64) string {
 	return fmt.Sprintf("%s%d.%02d", sign, minor/100, minor%100)
 }
 
-const dailyLayout = "date=Booked;amount=Amount;balance=Balance;id=Id;reference=Reference"
+const dailyLayout = "date=Booked;amount=Amount;balance=Balance;id=Id;reference=Reference;valueDate=Value"
 
 // file returns the statement of some days, which follows that of the days before.
 func (d *dailyStatements) file(from, to int) string {
 	var text strings.Builder
-	text.WriteString("Booked,Amount,Balance,Id,Reference\n")
+	text.WriteString("Booked,Amount,Balance,Id,Reference,Value\n")
 	var balance int64
 	for day := range to + 1 {
 		for i, amount := range d.amounts[day] {
@@ -147,9 +152,9 @@ func TestBalance_NamesWhatIsUnexplained(t *testing.T) {
 
 func TestBalance_IsExplainedWhateverHappens(t *testing.T) {
 	t.Parallel()
-	// Of a week with random payments on either or both sides, days apart or with other amounts, imported
-	// day by day or several at once, every balance is explained to the cent: when it is imported, and
-	// after breaks are resolved with notes and corrections.
+	// Of a week with random payments on either or both sides, days apart, with other amounts, or with value dates
+	// weeks before or after, imported day by day or several at once, every line ends in a match or a break, and every
+	// balance is explained to the cent: when it is imported, and after breaks are resolved with notes and corrections.
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
@@ -157,14 +162,15 @@ func TestBalance_IsExplainedWhateverHappens(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 14))
 			var bank dailyStatements
 			var postings []ledger.Posting
+			const nowhere = -100
 			for i := range 120 {
 				day, amount, reference := random.IntN(7), int64(100+random.IntN(9)*100), fmt.Sprintf("REFERENCE%d", i)
 				onStatement, inLedger := day, day
 				switch random.IntN(8) {
 				case 0:
-					onStatement = -1
+					onStatement = nowhere
 				case 1:
-					inLedger = -1
+					inLedger = nowhere
 				case 2, 3:
 					onStatement = random.IntN(7)
 				}
@@ -172,20 +178,31 @@ func TestBalance_IsExplainedWhateverHappens(t *testing.T) {
 					reference = "" // matched by amount, if at all
 				}
 				sign := int64(1 - 2*random.IntN(2))
-				if onStatement >= 0 {
+				if onStatement != nowhere {
 					difference := int64(0)
 					if random.IntN(9) == 0 {
 						difference = -15
 					}
-					bank.add(onStatement, sign*amount+difference, reference)
+					value := onStatement
+					if random.IntN(3) == 0 {
+						value = min(7, value+[]int{-40, -32, -31, -12, -6, -5, -2, 1}[random.IntN(8)])
+					}
+					bank.addValued(onStatement, value, sign*amount+difference, reference)
+					if inLedger != nowhere && random.IntN(3) == 0 { // as the bank values it
+						inLedger = min(inLedger, value)
+					}
 				}
-				if inLedger >= 0 && sign > 0 {
+				if inLedger != nowhere && sign > 0 {
 					postings = append(postings, env.receivedPosting(inLedger, amount, reference))
-				} else if inLedger >= 0 {
+				} else if inLedger != nowhere {
 					postings = append(postings, env.deliveredPosting(inLedger, amount, reference))
 				}
 			}
 			env.Post(postings...)
+			before := newStatementFile() // covers the earlier days with nothing
+			before.addLine(-45, 5, "", "")
+			before.addLine(-1, -5, "", "")
+			env.mustImport(t, before.String())
 			var runs []reconcile.Run
 			for from := 0; from < 7; {
 				to := min(6, from+random.IntN(3))
@@ -193,6 +210,7 @@ func TestBalance_IsExplainedWhateverHappens(t *testing.T) {
 				from = to + 1
 			}
 			for _, run := range runs {
+				env.checkLinesEnd(t, run.ID)
 				if run.Balance.Unexplained() != 0 {
 					t.Errorf("%s to %s: %+v leaves %d", run.From, run.To, run.Balance, run.Balance.Unexplained())
 				}

@@ -66,13 +66,22 @@ func newStatementFile() *statementFile {
 }
 
 func (s *statementFile) addLine(day int, minor int64, reference, text string) {
+	s.add(day, day, minor, reference, text)
+}
+
+// addValued adds a line with another value date than booking day.
+func (s *statementFile) addValued(day, value int, minor int64, reference string) {
+	s.add(day, value, minor, reference, "")
+}
+
+func (s *statementFile) add(day, value int, minor int64, reference, text string) {
 	s.lines++
-	date := monday.AddDate(0, 0, day).Format(time.DateOnly)
 	amount := fmt.Sprintf("%d.%02d", max(minor, -minor)/100, max(minor, -minor)%100)
 	if minor < 0 {
 		amount = "-" + amount
 	}
-	fmt.Fprintf(s, "%s,%s,%s,P%d,%s,%s\n", date, date, amount, s.lines, reference, text)
+	date := func(day int) string { return monday.AddDate(0, 0, day).Format(time.DateOnly) }
+	fmt.Fprintf(s, "%s,%s,%s,P%d,%s,%s\n", date(day), date(value), amount, s.lines, reference, text)
 }
 
 func (e *env) importRequest(file string) reconciliation.ImportRequest {

@@ -83,9 +83,9 @@ func (r *Service) ledgerBalance(ctx context.Context, run reconcile.Run) (int64, 
 
 // balanceExplainer is a Reader or a Tx.
 type balanceExplainer interface {
-	// ExplainBalance returns what explains the difference between a partner's balance and the ledger's at the end of a day: a
-	// comparison without the balances.
-	ExplainBalance(ctx context.Context, a reconcile.Account, day reconcile.Day) (reconcile.BalanceComparison, error)
+	// ExplainBalance returns what explains the difference between a partner's balance and the ledger's at the end of the last
+	// day of a run, whose lines are stored: a comparison without the balances.
+	ExplainBalance(ctx context.Context, run reconcile.Run) (reconcile.BalanceComparison, error)
 }
 
 // compareBalance compares the closing balance of a statement with the ledger; nil if it has none.
@@ -94,7 +94,7 @@ func (r *Service) compareBalance(ctx context.Context, explainer balanceExplainer
 	if run.Closing == nil {
 		return nil, nil
 	}
-	compared, err := explainer.ExplainBalance(ctx, run.Account, run.To)
+	compared, err := explainer.ExplainBalance(ctx, run)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -97,13 +98,40 @@ func (c *Comparison) lineBreak(l int) Break {
 		b.Reason, b.OtherLine, b.Reference = Duplicate, other, c.shared.names[key]
 		return b
 	}
-	if e, ok := c.entries.nearest(line, keys); ok {
+	e, ok := c.entries.nearest(line, keys)
+	if other, has := c.otherDay(l); has && !ok {
+		line.day = other
+		e, ok = c.entries.nearest(line, keys)
+	}
+	if ok {
 		c.entries.take(e)
 		b.Reason, b.Entry, b.Reference = AmountDiffers, e, c.shared.names[commonKey(keys, c.entries.keysOf(e))]
 		return b
 	}
 	b.Reason = MissingInLedger
 	return b
+}
+
+// otherDay returns the day on which a line is not compared now, if it has two.
+func (c *Comparison) otherDay(l int) (Day, bool) {
+	i, found := slices.BinarySearchFunc(c.otherDays, int32(l), func(d otherDay, line int32) int { return cmp.Compare(d.line, line) })
+	if !found {
+		return NoDay, false
+	}
+	return c.otherDays[i].day, true
+}
+
+// describeDay returns the day of a line, and the other one if it has two.
+func (c *Comparison) describeDay(l int) string {
+	day := c.lines.items[l].day
+	other, found := c.otherDay(l)
+	switch {
+	case !found:
+		return day.String()
+	case c.lines.items[l].again:
+		day, other = other, day
+	}
+	return fmt.Sprintf("%s (booked on %s)", day, other)
 }
 
 func (c *Comparison) entryBreak(e int) Break {
@@ -164,8 +192,9 @@ func (c *Comparison) Difference(b Break) int64 {
 func (c *Comparison) Explain(b Break, currency money.Currency) string {
 	amount := func(it item) string { return money.Amount{Minor: it.amount, Currency: currency}.String() }
 	var l, e item
+	var day string
 	if b.Line != None {
-		l = c.lines.items[b.Line]
+		l, day = c.lines.items[b.Line], c.describeDay(b.Line)
 	}
 	if b.Entry != None {
 		e = c.entries.items[b.Entry]
@@ -176,24 +205,24 @@ func (c *Comparison) Explain(b Break, currency money.Currency) string {
 			e := c.entries.items[b.OtherEntry]
 			return fmt.Sprintf("The statement has %s on %s, which reverses entry %d.%d of %s on %s with the reference %s; the ledger has no such "+
 				"return.",
-				amount(l), l.day, e.order, e.n, amount(e), e.day, b.Reference)
+				amount(l), day, e.order, e.n, amount(e), e.day, b.Reference)
 		}
-		return fmt.Sprintf("The statement marks %s on %s as a returned payment; the ledger has no such return.", amount(l), l.day)
+		return fmt.Sprintf("The statement marks %s on %s as a returned payment; the ledger has no such return.", amount(l), day)
 	case Duplicate:
 		if b.Line != None {
 			first := c.lines.items[b.OtherLine]
 			return fmt.Sprintf("The statement has %s on %s with the reference %s, and %s on %s before; the ledger has it once.",
-				amount(l), l.day, b.Reference, amount(first), first.day)
+				amount(l), day, b.Reference, amount(first), c.describeDay(b.OtherLine))
 		}
 		other := c.entries.items[b.OtherEntry]
 		return fmt.Sprintf("The entries %d.%d and %d.%d both have %s with the reference %s; the statement has it once.",
 			other.order, other.n, e.order, e.n, amount(e), b.Reference)
 	case AmountDiffers:
 		return fmt.Sprintf("The statement has %s on %s and entry %d.%d has %s on %s, with the reference %s.",
-			amount(l), l.day, e.order, e.n, amount(e), e.day, b.Reference)
+			amount(l), day, e.order, e.n, amount(e), e.day, b.Reference)
 	case MissingInLedger:
 		return fmt.Sprintf("The statement has %s on %s; no entry has its reference, and no single entry has its amount within %d days.",
-			amount(l), l.day, Window)
+			amount(l), day, Window)
 	case MissingOnStatement:
 		return fmt.Sprintf("Entry %d.%d has %s on %s; no statement line has its reference, and no single line has its amount within %d days.",
 			e.order, e.n, amount(e), e.day, Window)

@@ -23,6 +23,13 @@ func line(day int, amount int64, references ...string) reconcile.Line {
 	return reconcile.Line{Amount: amount, Booked: monday + reconcile.Day(day), Value: monday + reconcile.Day(day), References: references}
 }
 
+// valued is a line with another value date than booking day.
+func valued(booked, value int, amount int64, references ...string) reconcile.Line {
+	l := line(booked, amount, references...)
+	l.Value = monday + reconcile.Day(value)
+	return l
+}
+
 // testEntry is an entry, and whether a statement is expected to have it.
 type testEntry struct {
 	reconcile.Entry
@@ -156,6 +163,25 @@ func TestCompare(t *testing.T) {
 		{"returned, and in the ledger", []reconcile.Line{line(0, -500, "REFERENCE1"), line(1, 500, "REFERENCE1")},
 			[]testEntry{entry(0, -500, "REFERENCE1"), entry(1, 500, "REFERENCE1")}, "REFERENCE_AMOUNT_DATE [0]=[0], REFERENCE_AMOUNT_DATE [1]=[1]"},
 		{"marked as returned", []reconcile.Line{returned}, nil, "RETURNED 0| (|)"},
+		{"valued long before, in the ledger when booked", []reconcile.Line{valued(10, 0, 500, "REFERENCE1")},
+			[]testEntry{entry(9, 500, "REFERENCE1")}, "REFERENCE_AMOUNT [0]=[0]"},
+		{"valued long before, in the ledger then", []reconcile.Line{valued(10, 0, 500, "REFERENCE1")},
+			[]testEntry{entry(0, 500, "REFERENCE1"), entry(10, 500, "REFERENCE1")},
+			"REFERENCE_AMOUNT_DATE [0]=[0], DUPLICATE |1 (|0)"},
+		{"valued and booked long ago, in the ledger between", []reconcile.Line{valued(20, 0, 500, "REFERENCE1")},
+			[]testEntry{entry(10, 500, "REFERENCE1")}, "MISSING_IN_LEDGER 0| (|), MISSING_ON_STATEMENT |0 (|)"},
+		{"valued long before, without a reference", []reconcile.Line{valued(10, 0, 500)}, []testEntry{entry(10, 500, "")}, "AMOUNT_DATE [0]=[0]"},
+		{"valued long before, the sum of the day of booking", []reconcile.Line{valued(10, 0, 500)},
+			[]testEntry{entry(10, 200, ""), entry(10, 300, "")}, "DAY_SUM [0]=[0 1]"},
+		{"valued days ahead", []reconcile.Line{valued(0, 9, 500, "REFERENCE1"), valued(0, 4, 600, "REFERENCE2")},
+			[]testEntry{entry(0, 500, "REFERENCE1"), entry(1, 600, "REFERENCE2")}, "REFERENCE_AMOUNT [1]=[1], REFERENCE_AMOUNT_DATE [0]=[0]"},
+		{"valued too long before", []reconcile.Line{valued(40, 0, 500, "REFERENCE1"), valued(40, 0, 600, "REFERENCE2")},
+			[]testEntry{entry(0, 600, "REFERENCE2"), entry(40, 500, "REFERENCE1")},
+			"REFERENCE_AMOUNT_DATE [0]=[1], MISSING_IN_LEDGER 1| (|), MISSING_ON_STATEMENT |0 (|)"},
+		{"valued long before, another amount then", []reconcile.Line{valued(10, 0, 495, "REFERENCE1")},
+			[]testEntry{entry(0, 500, "REFERENCE1"), entry(10, 300, "REFERENCE1")}, "AMOUNT_DIFFERS 0|0 (|), MISSING_ON_STATEMENT |1 (|)"},
+		{"valued long before, another amount when booked", []reconcile.Line{valued(10, 0, 495, "REFERENCE1")},
+			[]testEntry{entry(10, 500, "REFERENCE1")}, "AMOUNT_DIFFERS 0|0 (|)"},
 		{"outside the statement", nil, []testEntry{outside}, ""},
 		{"outside the statement, but matched", []reconcile.Line{line(0, 700, "REFERENCE7")}, []testEntry{outside}, "REFERENCE_AMOUNT [0]=[0]"},
 	} {
@@ -250,7 +276,14 @@ func TestCompare_EachItemMatchedOrBrokenOnce(t *testing.T) {
 var someReferences = rapid.SampledFrom([]string{"", "REFERENCE1", "REFERENCE2", "REFERENCE3", "REFERENCE4", "BATCH-00-11"})
 
 func anyLine(t *rapid.T) reconcile.Line {
-	l := line(rapid.IntRange(0, 9).Draw(t, "day"), anyAmount(t), someReferences.Draw(t, "reference"))
+	day := rapid.IntRange(0, 9).Draw(t, "day")
+	l := line(day, anyAmount(t), someReferences.Draw(t, "reference"))
+	switch away := rapid.SampledFrom([]int{0, 0, 0, -40, -32, -31, -10, -6, -5, 1, 5, 6, 8, 31, 32}).Draw(t, "away"); {
+	case rapid.Bool().Draw(t, "valued away"):
+		l.Value += reconcile.Day(away)
+	default:
+		l.Booked += reconcile.Day(away)
+	}
 	l.Returned = rapid.IntRange(0, 9).Draw(t, "returned") == 0
 	l.Reconciled = rapid.IntRange(0, 4).Draw(t, "reconciled") == 0
 	return l

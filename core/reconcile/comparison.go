@@ -11,19 +11,29 @@ import (
 // Comparison compares the lines of statements with the entries of an account. It keeps amounts, days
 // and the keys that both sides have, and no texts: it may have a million lines.
 //
-// Expect is called first, then AddEntry for all entries, then AddLine, and Compare last.
+// Expect and SetAside are called first, then AddEntry for all entries, then AddLine, and Compare last.
 type Comparison struct {
-	covered []DayRange
-	open    []OpenBreak
-	broken  map[EntryPosition]bool
+	covered      []DayRange
+	open         []OpenBreak
+	broken       map[EntryPosition]bool
+	asideLines   map[uuid.UUID]bool
+	asideEntries map[EntryPosition]bool
 
 	lines, entries pool
 	lineIDs        []uuid.UUID
+	otherDays      []otherDay // of few lines, in their order
+	again          bool       // the lines are compared on their other days
 	shared         sharedKeys
 
 	matches []storedMatch
 	matched []int32 // the lines and the entries of each match, one after the other
 	breaks  []Break
+}
+
+// otherDay is the day on which a line is not compared now, of those on which it is compared.
+type otherDay struct {
+	line int32
+	day  Day
 }
 
 // storedMatch is a Match in few bytes.
@@ -50,6 +60,20 @@ func (c *Comparison) Expect(covered []DayRange, open []OpenBreak) {
 	}
 }
 
+// SetAside adds breaks that stay open. Their lines and entries are only compared with, because not all that they could
+// match is known.
+func (c *Comparison) SetAside(open []OpenBreak) {
+	c.asideLines, c.asideEntries = map[uuid.UUID]bool{}, map[EntryPosition]bool{}
+	for _, b := range open {
+		if b.Line != uuid.Nil {
+			c.asideLines[b.Line] = true
+		}
+		if b.Entry != (EntryPosition{}) {
+			c.asideEntries[b.Entry] = true
+		}
+	}
+}
+
 func (c *Comparison) isExpected(e Entry) bool {
 	for _, days := range c.covered {
 		if days.Contains(e.Day) {
@@ -66,7 +90,8 @@ func (c *Comparison) AddEntry(e Entry) error {
 		return tooManyError("entries")
 	}
 	names := e.keys()
-	it := item{amount: e.Amount, order: e.Seq, day: e.Day, n: int16(e.N), taken: e.Reconciled, expected: c.isExpected(e),
+	taken := e.Reconciled || c.asideEntries[EntryPosition{e.Seq, e.N}]
+	it := item{amount: e.Amount, order: e.Seq, day: e.Day, n: int16(e.N), taken: taken, expected: c.isExpected(e),
 		firstKey: uint32(len(c.shared.ofEntries)), keyCount: uint8(len(names))}
 	c.shared.addEntry(names)
 	c.entries.items = append(c.entries.items, it)
@@ -80,7 +105,11 @@ func (c *Comparison) AddLine(l Line) error {
 	}
 	first := len(c.lines.keys)
 	c.lines.keys = c.shared.appendLine(c.lines.keys, l.keys())
-	c.lines.items = append(c.lines.items, item{amount: l.Amount, order: int64(l.Ordinal), day: l.Value, taken: l.Reconciled,
+	day, other := l.comparedOn()
+	if other != day {
+		c.otherDays = append(c.otherDays, otherDay{int32(len(c.lines.items)), other})
+	}
+	c.lines.items = append(c.lines.items, item{amount: l.Amount, order: int64(l.Ordinal), day: day, taken: l.Reconciled || c.asideLines[l.ID],
 		returned: l.Returned,
 		firstKey: uint32(first), keyCount: uint8(len(c.lines.keys) - first)})
 	c.lineIDs = append(c.lineIDs, l.ID)

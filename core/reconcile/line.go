@@ -72,6 +72,28 @@ type Line struct {
 	Reconciled bool
 }
 
+// comparedOn returns the day on which the line is compared, and the day on which it is compared if nothing
+// matches it on the first; the same if there is no other. The first is its value date. The bank may date that
+// long before or after it books the line, and the ledger may have either day: more than Window days away, the
+// booking day is the other one, and more than Lookback days away, where open breaks are not compared any
+// more either, it is the only one.
+func (l Line) comparedOn() (first, other Day) {
+	switch apart := daysBetween(l.Booked, l.Value); {
+	case apart <= Window:
+		return l.Value, l.Value
+	case apart <= Lookback:
+		return l.Value, l.Booked
+	default:
+		return l.Booked, l.Booked
+	}
+}
+
+// ComparedDays returns the days from the first to the last on which the line is compared.
+func (l Line) ComparedDays() DayRange {
+	first, other := l.comparedOn()
+	return DayRange{First: min(first, other), Last: max(first, other)}
+}
+
 // Entry is a ledger entry on the account.
 type Entry struct {
 	Seq         int64 // number of the posting

@@ -3,6 +3,7 @@ package reconcile
 import (
 	"bytes"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 )
@@ -36,8 +37,8 @@ func Rules() []Rule {
 	return []Rule{ReferenceAmountDate, ReferenceAmount, ReferenceSum, AmountDate, DaySum, AmountAlone}
 }
 
-// Window is the maximum number of days between a line's value date and an entry's day: a weekend
-// with a holiday on each side.
+// Window is the maximum number of days between a line's day, mostly its value date, and an entry's day: a
+// weekend with a holiday on each side.
 const Window = 5
 
 // Match is a set of lines and a set of entries that are the same money.
@@ -56,9 +57,51 @@ type Match struct {
 // deterministic and takes linear time. Reconciled lines and entries are only compared with.
 func (c *Comparison) Compare() {
 	c.resolveEntryKeys()
-	c.lines.sort(func(a, b int32) int { return bytes.Compare(c.lineIDs[a][:], c.lineIDs[b][:]) })
+	c.sortLines()
 	c.entries.sort(func(a, b int32) int { return 0 })
 
+	c.applyRules()
+	if c.again = c.changeDays(); c.again {
+		c.applyRules()
+		c.changeDays()
+	}
+	c.lines.byDay = nil
+	c.classifyBreaks()
+}
+
+func (c *Comparison) sortLines() {
+	c.lines.sort(func(a, b int32) int { return bytes.Compare(c.lineIDs[a][:], c.lineIDs[b][:]) })
+}
+
+// changeDays moves the open lines that have another day to that, and reports whether there are any.
+func (c *Comparison) changeDays() (changed bool) {
+	for i := range c.otherDays {
+		other := &c.otherDays[i]
+		if it := &c.lines.items[other.line]; !it.taken {
+			it.day, other.day, it.again, changed = other.day, it.day, !it.again, true
+		}
+	}
+	if changed {
+		c.sortLines()
+	}
+	return changed
+}
+
+// linesToMatch returns the open lines, in order: the second time those on their other day, which all others
+// can only make ambiguous.
+func (c *Comparison) linesToMatch() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for l := range c.lines.open() {
+			if c.lines.items[l].again == c.again && !yield(l) {
+				return
+			}
+		}
+	}
+}
+
+// applyRules matches what is open.
+func (c *Comparison) applyRules() {
+	c.lines.byDay, c.entries.byDay = nil, nil // of what was open before
 	c.entries.indexByAmountAndDay()
 	c.byReference()
 	c.entries.byAmountAndDay = nil
@@ -69,7 +112,6 @@ func (c *Comparison) Compare() {
 	c.byDaySum()
 	c.byAmountAndDate(false)
 	c.byAmountAlone()
-	c.classifyBreaks()
 }
 
 func (c *Comparison) match(rule Rule, shared key, lines, entries []int) {
@@ -99,7 +141,7 @@ func (c *Comparison) byReference() {
 		if distance == 0 {
 			rule = ReferenceAmountDate
 		}
-		for l := range c.lines.open() {
+		for l := range c.linesToMatch() {
 			line := c.lines.items[l]
 			for _, key := range c.lines.keysOf(l) {
 				if e, ok := c.entries.firstOpen(key, line.amount, line.day, distance); ok {
@@ -113,7 +155,7 @@ func (c *Comparison) byReference() {
 
 // byReferenceSum matches one line with several entries, and then one entry with several lines.
 func (c *Comparison) byReferenceSum() {
-	for l := range c.lines.open() {
+	for l := range c.linesToMatch() {
 		if entries, key := c.entries.findSum(c.lines.items[l], c.lines.keysOf(l)); entries != nil {
 			c.match(ReferenceSum, key, []int{l}, entries)
 		}
@@ -131,7 +173,7 @@ func (c *Comparison) byReferenceSum() {
 // same amount on the same day.
 func (c *Comparison) byAmountAndDate(equallyMany bool) {
 	lines, entries := c.lines.unsharedByAmountAndDay(), c.entries.unsharedByAmountAndDay()
-	for l := range c.lines.open() {
+	for l := range c.linesToMatch() {
 		same := amountDay{c.lines.items[l].amount, c.lines.items[l].day}
 		sameLines, sameEntries := lines[same], entries[same]
 		if c.lines.items[l].keyCount > 0 || equallyMany && len(sameLines) != len(sameEntries) {
@@ -148,7 +190,7 @@ func (c *Comparison) byAmountAndDate(equallyMany bool) {
 // later.
 func (c *Comparison) byDaySum() {
 	days := c.entries.unsharedByDay()
-	for l := range c.lines.open() {
+	for l := range c.linesToMatch() {
 		line := c.lines.items[l]
 		if line.keyCount > 0 {
 			continue
@@ -171,7 +213,7 @@ func (c *Comparison) byDaySum() {
 // byAmountAlone matches a line and an entry that are the only ones with their amount.
 func (c *Comparison) byAmountAlone() {
 	lines, entries := c.lines.unsharedByAmountAndDay(), c.entries.unsharedByAmountAndDay()
-	for l := range c.lines.open() {
+	for l := range c.linesToMatch() {
 		line := c.lines.items[l]
 		if line.keyCount > 0 {
 			continue

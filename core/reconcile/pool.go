@@ -19,6 +19,7 @@ type item struct {
 	taken    bool
 	returned bool  // of a line
 	expected bool  // of an entry
+	again    bool  // of a line: it is compared on its other day
 	n        int16 // of an entry: its number in the posting
 }
 

@@ -16,6 +16,8 @@ import (
 type plainComparison struct {
 	lines                      []reconcile.Line
 	entries                    []testEntry
+	days                       []reconcile.Day // on which the lines are compared
+	again                      []bool          // the lines to match, the second time
 	lineTaken, entryTaken      []bool
 	lineKeys, entryKeys        [][]string
 	orderedLines, orderedEntry []int
@@ -35,6 +37,10 @@ func comparePlainly(lines []reconcile.Line, entries []testEntry) result {
 			}
 		}
 		p.orderedLines = append(p.orderedLines, i)
+		p.days = append(p.days, l.Value)
+		if apart(l.Value, l.Booked) > reconcile.Lookback {
+			p.days[i] = l.Booked
+		}
 	}
 	for i, e := range entries {
 		p.entryTaken = append(p.entryTaken, e.Reconciled)
@@ -45,17 +51,42 @@ func comparePlainly(lines []reconcile.Line, entries []testEntry) result {
 		}
 		p.orderedEntry = append(p.orderedEntry, i)
 	}
-	slices.SortStableFunc(p.orderedLines, func(a, b int) int { return cmp.Compare(lines[a].Value, lines[b].Value) })
 	slices.SortStableFunc(p.orderedEntry, func(a, b int) int { return cmp.Compare(entries[a].Day, entries[b].Day) })
 
+	p.applyRules()
+	byValue := slices.Clone(p.days)
+	p.again = make([]bool, len(lines))
+	for i, l := range lines {
+		if p.again[i] = !p.lineTaken[i] && p.days[i] != l.Booked && apart(l.Value, l.Booked) > reconcile.Window; p.again[i] {
+			p.days[i] = l.Booked
+		}
+	}
+	if slices.Contains(p.again, true) {
+		p.applyRules()
+	}
+	p.days = byValue
+	p.rest()
+	return result{Matches: p.matches, Breaks: p.breaks}
+}
+
+func (p *plainComparison) applyRules() {
+	p.orderLines()
 	p.oneByReference()
 	p.sums()
 	p.amountAndDate(true)
 	p.daySums()
 	p.amountAndDate(false)
 	p.amountAlone()
-	p.rest()
-	return result{Matches: p.matches, Breaks: p.breaks}
+}
+
+func (p *plainComparison) orderLines() {
+	slices.Sort(p.orderedLines)
+	slices.SortStableFunc(p.orderedLines, func(a, b int) int { return cmp.Compare(p.days[a], p.days[b]) })
+}
+
+// isOpen reports whether a line is one to match now.
+func (p *plainComparison) isOpen(l int) bool {
+	return !p.lineTaken[l] && (p.again == nil || p.again[l])
 }
 
 func (p *plainComparison) match(rule reconcile.Rule, key string, lines, entries []int) {
@@ -64,7 +95,7 @@ func (p *plainComparison) match(rule reconcile.Rule, key string, lines, entries 
 		p.lineTaken[l] = true
 		for _, e := range entries {
 			p.entryTaken[e] = true
-			m.Days = max(m.Days, apart(p.lines[l].Value, p.entries[e].Day))
+			m.Days = max(m.Days, apart(p.days[l], p.entries[e].Day))
 		}
 	}
 	p.matches = append(p.matches, m)
@@ -86,8 +117,8 @@ func (p *plainComparison) oneByReference() {
 		}
 		for _, l := range p.orderedLines {
 			for _, e := range p.orderedEntry { // the earlier day first
-				if !p.lineTaken[l] && !p.entryTaken[e] && p.sharesKey(l, e) && p.lines[l].Amount == p.entries[e].Amount &&
-					apart(p.lines[l].Value, p.entries[e].Day) == distance {
+				if p.isOpen(l) && !p.entryTaken[e] && p.sharesKey(l, e) && p.lines[l].Amount == p.entries[e].Amount &&
+					apart(p.days[l], p.entries[e].Day) == distance {
 					p.match(rule, p.lineKeys[l][0], []int{l}, []int{e})
 				}
 			}
@@ -102,11 +133,11 @@ func (p *plainComparison) sums() {
 			var sum int64
 			for _, e := range p.orderedEntry {
 				if !p.entryTaken[e] && p.sharesKey(l, e) && isCredit(p.entries[e].Amount) == isCredit(p.lines[l].Amount) &&
-					apart(p.lines[l].Value, p.entries[e].Day) <= reach {
+					apart(p.days[l], p.entries[e].Day) <= reach {
 					found, sum = append(found, e), sum+p.entries[e].Amount
 				}
 			}
-			if !p.lineTaken[l] && len(found) > 1 && sum == p.lines[l].Amount {
+			if p.isOpen(l) && len(found) > 1 && sum == p.lines[l].Amount {
 				p.match(reconcile.ReferenceSum, p.lineKeys[l][0], []int{l}, found)
 			}
 		}
@@ -117,7 +148,7 @@ func (p *plainComparison) sums() {
 			var sum int64
 			for _, l := range p.orderedLines {
 				if !p.lineTaken[l] && p.sharesKey(l, e) && isCredit(p.entries[e].Amount) == isCredit(p.lines[l].Amount) &&
-					apart(p.lines[l].Value, p.entries[e].Day) <= reach {
+					apart(p.days[l], p.entries[e].Day) <= reach {
 					found, sum = append(found, l), sum+p.lines[l].Amount
 				}
 			}
@@ -131,7 +162,7 @@ func (p *plainComparison) sums() {
 // without lists the open lines and entries without keys of an amount near a day.
 func (p *plainComparison) without(amount int64, day reconcile.Day, reach int) (lines, entries []int) {
 	for _, l := range p.orderedLines {
-		if !p.lineTaken[l] && p.lineKeys[l] == nil && p.lines[l].Amount == amount && apart(p.lines[l].Value, day) <= reach {
+		if !p.lineTaken[l] && p.lineKeys[l] == nil && p.lines[l].Amount == amount && apart(p.days[l], day) <= reach {
 			lines = append(lines, l)
 		}
 	}
@@ -145,10 +176,10 @@ func (p *plainComparison) without(amount int64, day reconcile.Day, reach int) (l
 
 func (p *plainComparison) amountAndDate(equallyMany bool) {
 	for _, l := range p.orderedLines {
-		if p.lineTaken[l] || p.lineKeys[l] != nil {
+		if !p.isOpen(l) || p.lineKeys[l] != nil {
 			continue
 		}
-		lines, entries := p.without(p.lines[l].Amount, p.lines[l].Value, 0)
+		lines, entries := p.without(p.lines[l].Amount, p.days[l], 0)
 		if equallyMany && len(lines) != len(entries) {
 			continue
 		}
@@ -165,11 +196,11 @@ func (p *plainComparison) daySums() {
 			var sum int64
 			for _, e := range p.orderedEntry {
 				if !p.entryTaken[e] && p.entryKeys[e] == nil && isCredit(p.entries[e].Amount) == isCredit(p.lines[l].Amount) &&
-					p.entries[e].Day == p.lines[l].Value-back {
+					p.entries[e].Day == p.days[l]-back {
 					found, sum = append(found, e), sum+p.entries[e].Amount
 				}
 			}
-			if !p.lineTaken[l] && p.lineKeys[l] == nil && len(found) > 1 && sum == p.lines[l].Amount {
+			if p.isOpen(l) && p.lineKeys[l] == nil && len(found) > 1 && sum == p.lines[l].Amount {
 				p.match(reconcile.DaySum, "", []int{l}, found)
 			}
 		}
@@ -181,10 +212,10 @@ func (p *plainComparison) amountAlone() {
 	type pair struct{ line, entry int }
 	var pairs []pair
 	for _, l := range p.orderedLines {
-		if p.lineTaken[l] || p.lineKeys[l] != nil {
+		if !p.isOpen(l) || p.lineKeys[l] != nil {
 			continue
 		}
-		_, entries := p.without(p.lines[l].Amount, p.lines[l].Value, reconcile.Window)
+		_, entries := p.without(p.lines[l].Amount, p.days[l], reconcile.Window)
 		if len(entries) != 1 {
 			continue
 		}
@@ -199,6 +230,7 @@ func (p *plainComparison) amountAlone() {
 
 // rest makes the breaks. Only their lines and entries are compared with the other comparison.
 func (p *plainComparison) rest() {
+	p.orderLines()
 	for _, l := range p.orderedLines {
 		if !p.lineTaken[l] {
 			p.breaks = append(p.breaks, reconcile.Break{Line: l, Entry: reconcile.None})

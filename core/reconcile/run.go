@@ -42,6 +42,11 @@ type DayRange struct{ First, Last Day }
 // Contains reports whether the day is in the range.
 func (s DayRange) Contains(d Day) bool { return s.First <= d && d <= s.Last }
 
+// with returns the days from the first to the last of both ranges.
+func (s DayRange) with(other DayRange) DayRange {
+	return DayRange{First: min(s.First, other.First), Last: max(s.Last, other.Last)}
+}
+
 // Lookback is the number of days before a statement from which open breaks are compared again.
 const Lookback = 31
 
@@ -52,14 +57,60 @@ type OpenBreak struct {
 	// Line and Entry are zero if the break has none.
 	Line  uuid.UUID
 	Entry EntryPosition
-	// Day is the day of its line or, without one, of its entry.
-	Day Day
+	// Days are those on which its line and its entry are compared.
+	Days DayRange
 }
 
 // EntryPosition identifies an entry by the number of its posting and its number in it.
 type EntryPosition struct {
 	Seq int64
 	N   int
+}
+
+// BreakDays returns the days of a break with a line that was booked on a day with a value date, an entry of a day, or
+// both: the days are NoDay for what it has not.
+func BreakDays(booked, value, entry Day) DayRange {
+	days := DayRange{First: entry, Last: entry}
+	switch {
+	case booked == NoDay:
+		return days
+	case entry == NoDay:
+		return Line{Booked: booked, Value: value}.ComparedDays()
+	}
+	return days.with(Line{Booked: booked, Value: value}.ComparedDays())
+}
+
+// Scope is what a statement is compared with.
+type Scope struct {
+	// Days are those of its lines and of the open breaks that are compared again, and Window more on each side, so
+	// that everything which these can match is known.
+	Days DayRange
+	// Open are the open breaks that are compared again, and Aside those that are too far from the statement.
+	Open, Aside []OpenBreak
+}
+
+// maxBreakDays is the most days between those of a break. One between a value date and an entry of a year before was made
+// when lines of any value date were compared on that.
+const maxBreakDays = Lookback + Window
+
+// ScopeOf returns what a statement of some days is compared with, given the lines that it adds and the open breaks.
+func ScopeOf(days DayRange, added []Line, open []OpenBreak) Scope {
+	own := days
+	for _, l := range added {
+		own = own.with(l.ComparedDays())
+	}
+	near := DayRange{First: min(days.First-Lookback, own.First-Window), Last: own.Last + Window}
+	s := Scope{Days: own}
+	for _, b := range open {
+		if b.Days.Last < near.First || b.Days.First > near.Last || b.Days.Last-b.Days.First > maxBreakDays {
+			s.Aside = append(s.Aside, b)
+			continue
+		}
+		s.Open = append(s.Open, b)
+		s.Days = s.Days.with(b.Days)
+	}
+	s.Days.First, s.Days.Last = s.Days.First-Window, s.Days.Last+Window
+	return s
 }
 
 // LineStatus is the status of a line.

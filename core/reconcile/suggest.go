@@ -85,13 +85,13 @@ func (r *Suggester) For(of BreakDetails) []Suggestion {
 	s := &suggester{of: newBrokenItem(of)}
 	for i := range r.open {
 		other := &r.open[i]
-		if other.ID != of.ID && daysBetween(other.day, s.of.day) <= Lookback {
+		if other.ID != of.ID && other.daysTo(&s.of) <= Lookback {
 			s.others = append(s.others, other)
 		}
 	}
 	// The nearest day first.
 	slices.SortFunc(s.others, func(a, b *brokenItem) int {
-		return cmp.Or(cmp.Compare(daysBetween(a.day, s.of.day), daysBetween(b.day, s.of.day)), bytes.Compare(idBytes(a.ID), idBytes(b.ID)))
+		return cmp.Or(cmp.Compare(a.daysTo(&s.of), b.daysTo(&s.of)), bytes.Compare(idBytes(a.ID), idBytes(b.ID)))
 	})
 	s.suggestFeeOfBreak()
 	for _, other := range s.others {
@@ -121,8 +121,15 @@ func idBytes(id ident.Break) []byte {
 type brokenItem struct {
 	BreakDetails
 	day    Day
+	other  Day   // on which its line is compared too; the same if there is none
 	amount int64 // of the line or, without one, the entry
 	keys   []string
+}
+
+// daysTo returns the number of days between two breaks: the least, of lines that are compared on two days.
+func (b *brokenItem) daysTo(other *brokenItem) int {
+	return min(daysBetween(b.day, other.day), daysBetween(b.day, other.other), daysBetween(b.other, other.day),
+		daysBetween(b.other, other.other))
 }
 
 func newBrokenItem(b BreakDetails) brokenItem {
@@ -130,11 +137,13 @@ func newBrokenItem(b BreakDetails) brokenItem {
 	var keys keyList
 	if b.Entry != nil {
 		item.day, item.amount = DayOf(b.Entry.Effective), b.Entry.Amount
+		item.other = item.day
 		e := Entry{Posting: b.Entry.Posting, Transaction: b.Entry.Transaction, Memo: b.Entry.Memo}
 		keys.keys = e.keys()
 	}
 	if b.Line != nil {
-		item.day, item.amount = b.Line.Value, b.Line.Amount
+		item.amount = b.Line.Amount
+		item.day, item.other = b.Line.comparedOn()
 		for _, k := range b.Line.keys() {
 			keys.add(k)
 		}
@@ -179,7 +188,7 @@ func (s *suggester) suggestPair(other *brokenItem) {
 	if err != nil || (s.of.Difference > 0) == (other.Difference > 0) {
 		return
 	}
-	days := daysBetween(s.of.day, other.day)
+	days := other.daysTo(&s.of)
 	found := Suggestion{Breaks: []ident.Break{other.ID}, Remaining: remaining, days: days}
 	shared := slices.IndexFunc(s.of.keys, func(k string) bool { return slices.Contains(other.keys, k) })
 	switch {
@@ -213,7 +222,7 @@ func (s *suggester) suggestPair(other *brokenItem) {
 // describe says what another break is about.
 func (s *suggester) describe(b *brokenItem) string {
 	if b.Line != nil {
-		return fmt.Sprintf("The statement line of %s on %s", s.amount(b.Line.Amount), b.Line.Value)
+		return fmt.Sprintf("The statement line of %s on %s", s.amount(b.Line.Amount), b.day)
 	}
 	return fmt.Sprintf("Entry %d.%d of %s on %s", b.Entry.Seq, b.Entry.N, s.amount(b.Entry.Amount), b.day)
 }
@@ -232,7 +241,7 @@ func (s *suggester) suggestSums() {
 			sum := Suggestion{Reason: SuggestSum}
 			for _, b := range found {
 				sum.Breaks = append(sum.Breaks, b.ID)
-				sum.days = max(sum.days, daysBetween(b.day, s.of.day))
+				sum.days = max(sum.days, b.daysTo(&s.of))
 			}
 			sum.Explanation = fmt.Sprintf("%d other open breaks add up to %s, at most %s apart.", count, s.amount(-s.of.Difference),
 				formatDays(sum.days))

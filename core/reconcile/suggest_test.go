@@ -26,6 +26,13 @@ func lineBreak(n, day int, amount int64, references ...string) reconcile.BreakDe
 	return reconcile.BreakDetails{ID: breakID(n), Account: suggestedAccount, Reason: reconcile.MissingInLedger, Line: &l, Difference: amount}
 }
 
+// valuedBreak is one of a line with another value date than booking day.
+func valuedBreak(n, booked, value int, amount int64) reconcile.BreakDetails {
+	b := lineBreak(n, booked, amount)
+	b.Line.Value = monday + reconcile.Day(value)
+	return b
+}
+
 // entryBreak is an open break of an entry that the statement does not have.
 func entryBreak(n, day int, amount int64, memo string) reconcile.BreakDetails {
 	e := reconcile.EntryDetails{EntryPosition: reconcile.EntryPosition{Seq: int64(n), N: 1}, Posting: uuid.UUID{0: 9, 15: byte(n)},
@@ -99,6 +106,12 @@ func TestSuggester_For(t *testing.T) {
 			"SUM [2 4], SUM [2 3 5]"},
 		{"the amount before a sum", entryBreak(1, 0, 600, ""), []reconcile.BreakDetails{lineBreak(2, 0, 100), lineBreak(3, 0, 500),
 			lineBreak(4, 9, 600)}, "SAME_AMOUNT [4], SUM [2 3]"},
+		{"near the day of booking", valuedBreak(1, 20, 0, 500), []reconcile.BreakDetails{entryBreak(2, 19, 500, ""), entryBreak(3, 2, 500, ""),
+			entryBreak(4, -32, 500, ""), entryBreak(5, 51, 500, "")}, "SAME_AMOUNT [2], SAME_AMOUNT [3], SAME_AMOUNT [5]"},
+		{"less a fee, near the day of booking", entryBreak(1, 20, 10000, ""), []reconcile.BreakDetails{valuedBreak(2, 21, 0, 9985)},
+			"FEE [2] leaves -15 EXPENSE"},
+		{"near a value date that does not count", valuedBreak(1, 40, 0, 500), []reconcile.BreakDetails{entryBreak(2, 0, 500, ""),
+			entryBreak(3, 70, 500, "")}, "SAME_AMOUNT [3]"},
 		{"a fee of the payment", differs, nil, "FEE [] leaves -15 EXPENSE"},
 		{"too much for a fee", differsMuch, nil, ""},
 		{"a resolved break", resolved, []reconcile.BreakDetails{entryBreak(2, 0, 500, "")}, ""},
