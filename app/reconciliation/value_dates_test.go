@@ -31,7 +31,7 @@ func TestImport_ValueDateFarFromBooking(t *testing.T) {
 	t.Parallel()
 	// A line with a value date outside of the days of its statement ends in a match with the entry of the day on which it
 	// was booked, or in a break. So do the lines of the next statement, and importing either again changes nothing.
-	for _, value := range []int{-400, -40, -31, -10, -6, -5, 4, 5, 6} {
+	for _, value := range []int{-400, -40, -31, -10, -6, -5, 4, 5, 6, 12, 31} {
 		t.Run(fmt.Sprint(value), func(t *testing.T) {
 			t.Parallel()
 			env := newEnv(t)
@@ -89,7 +89,7 @@ func TestImport_EntryLaterThanBackValuedLine(t *testing.T) {
 	t.Parallel()
 	// The break of a line with an earlier or later value date is resolved by an entry that is posted later, of its value date or
 	// of its booking day, when the next statement is compared; a note or a correction resolves it for good.
-	for _, value := range []int{-31, -12, -40} {
+	for _, value := range []int{-31, -12, -40, 12} {
 		for _, entryDay := range []int{0, value} {
 			if value == -40 && entryDay == value { // that long ago only the booking day counts
 				continue
@@ -152,10 +152,11 @@ func TestImport_ComparesLinesThatEarlierReleasesLeft(t *testing.T) {
 	env.Post(env.receivedPosting(0, 10_000, "REFERENCE1"))
 	day := reconcile.DayOf(monday)
 	for i, value := range []reconcile.Day{day - 10, day - 100} {
-		run := reconcile.Run{ID: ident.NewReconciliation(env.IDs.New, now), Format: reconcile.CSV, Digest: [32]byte{byte(i)}, By: "Token:test", At: now,
-			Account: reconcile.Account{Platform: env.Platform.ID, Path: "rails/RTP", Currency: "USD"}, Header: reconcile.Header{From: day, To: day},
-			Lines: 1}
-		line := reconcile.Line{ID: env.IDs.New(now), Ordinal: 1, Amount: 10_000 - int64(i), Booked: day, Value: value, References: []string{"REFERENCE1"}}
+		run := reconcile.Run{ID: ident.NewReconciliation(env.IDs.New, now), Format: reconcile.CSV, Digest: [32]byte{byte(i)},
+			Account: reconcile.Account{Platform: env.Platform.ID, Path: "rails/RTP", Currency: "USD"},
+			Header:  reconcile.Header{From: day, To: day}, Lines: 1, By: "Token:test", At: now}
+		line := reconcile.Line{ID: env.IDs.New(now), Ordinal: 1, Amount: 10_000 - int64(i), Booked: day, Value: value,
+			References: []string{"REFERENCE1"}}
 		line.Identity[0] = byte(i)
 		if err := ports.Do(t.Context(), env.Store, func(ctx context.Context, tx reconciliation.Tx) error {
 			if _, err := tx.AddStatementLines(ctx, run.ID, run.Account, []reconcile.Line{line}); err != nil {

@@ -65,8 +65,13 @@ func (s *Statement) Finalize(now time.Time) error {
 		if l.Value == NoDay {
 			l.Value = l.Booked
 		}
-		if l.Booked > latest || l.Value > latest {
-			return InvalidFile("movement %d is dated %s, which is in the future", l.Ordinal, max(l.Booked, l.Value))
+		if l.Booked > latest {
+			return InvalidFile("movement %d is booked on %s, which is in the future", l.Ordinal, l.Booked)
+		}
+		// What is paid in may be available days later: that is its value date, and the balances have it already.
+		if l.Value > max(latest, l.Booked+Lookback) {
+			return InvalidFile("movement %d has the value date %s, more than %d days after it is booked on %s", l.Ordinal, l.Value, Lookback,
+				l.Booked)
 		}
 		var err error
 		if sum, err = money.AddMinor(sum, l.Amount); err != nil {

@@ -162,7 +162,8 @@ func TestParseSide(t *testing.T) {
 
 func TestStatement_Finalize(t *testing.T) {
 	t.Parallel()
-	// A statement is valid if its days are not in the future and its lines match its balances.
+	// A statement is valid if its days are not in the future, nor far in the future what its lines are valued on, and its lines match
+	// its balances.
 	ten, thirty := int64(10), int64(30)
 	for _, c := range []struct {
 		name  string
@@ -177,6 +178,12 @@ func TestStatement_Finalize(t *testing.T) {
 		{"no lines of no days", reconcile.Statement{}, "has no lines"},
 		{"tomorrow, where it is day already", reconcile.Statement{Lines: []reconcile.Line{line(8, 20)}}, ""},
 		{"the day after tomorrow", reconcile.Statement{Lines: []reconcile.Line{line(9, 20)}}, "is in the future"},
+		{"available after the weekend", reconcile.Statement{Lines: []reconcile.Line{valued(7, 11, 20)}}, ""},
+		{"available in a month", reconcile.Statement{Lines: []reconcile.Line{valued(7, 38, 20)}}, ""},
+		{"available later", reconcile.Statement{Lines: []reconcile.Line{valued(7, 39, 20)}},
+			"more than 31 days after it is booked on 2026-03-16"},
+		{"available long after, but by now", reconcile.Statement{Lines: []reconcile.Line{valued(-50, 7, 20)}}, ""},
+		{"booked in days to come", reconcile.Statement{Lines: []reconcile.Line{valued(9, 7, 20)}}, "is in the future"},
 		{"days to come", reconcile.Statement{Header: reconcile.Header{From: monday, To: monday + 10}}, "is in the future"},
 		{"made in days to come", reconcile.Statement{Header: reconcile.Header{Created: noon.AddDate(0, 0, 2)},
 			Lines: []reconcile.Line{line(0, 20)}}, "is in the future"},

@@ -71,7 +71,8 @@ func (c *camtParser) Entry(_ *iso20022.WrittenReport, e *iso20022.WrittenEntry) 
 	return c.addLine(l)
 }
 
-// setDays sets the days of a line of an entry. Without its own it has that of the statement, if that is of a single day.
+// setDays sets the days of a line of an entry. Without its own it has that of the statement, if that is of a single day. One
+// that is only valued is booked by the end of the statement, whenever its funds are available.
 func (c *camtParser) setDays(l *reconcile.Line, e *iso20022.WrittenEntry) error {
 	for _, day := range []struct {
 		to      *reconcile.Day
@@ -87,6 +88,9 @@ func (c *camtParser) setDays(l *reconcile.Line, e *iso20022.WrittenEntry) error 
 		}
 		if l.Booked = cmp.Or(l.Value, c.statement.onlyDay()); l.Booked == reconcile.NoDay {
 			return reconcile.InvalidFile("line %d: an entry has no date, and the statement is not of a single day", e.Line)
+		}
+		if _, to, closing := c.statement.days(); max(to, closing) != reconcile.NoDay {
+			l.Booked = min(l.Booked, max(to, closing))
 		}
 	}
 	l.Value = cmp.Or(l.Value, l.Booked)

@@ -45,6 +45,12 @@ EUR B DE2 2026-03-10..2026-03-10 -→- ignored 0
 			"\n2026-03-10 2026-03-10 -50 "},
 		{"a period that ends at midnight", newStmt("A", "DE1", "EUR", newPeriod("2026-03-10T00:00:00", "2026-03-11T00:00:00"), booked),
 			"\n2026-03-10 2026-03-10 -50 "},
+		{"a value date alone", newStmt("A", "DE1", "EUR", newPeriod("2026-03-09", "2026-03-10"), newValuedEntry("2026-03-09")),
+			"\n2026-03-09 2026-03-09 -50 "},
+		{"a value date after the statement", newStmt("A", "DE1", "EUR", newPeriod("2026-03-09", "2026-03-10"), newValuedEntry("2026-03-17")),
+			"\n2026-03-10 2026-03-17 -50 "},
+		{"a value date after the closing balance", newStmt("A", "DE1", "EUR", newBal("CLBD", "2026-03-10", "4.50", credit),
+			newValuedEntry("2026-03-17")), "\n2026-03-10 2026-03-17 -50 "},
 	} {
 		if got, err := readAll(reconcile.CAMT053, newMessage("", c.file), false); err != nil || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %v\n got %s\nwant %s", c.name, err, got, c.want)
@@ -67,6 +73,10 @@ EUR B DE2 2026-03-10..2026-03-10 -→- ignored 0
 			}
 		}
 	}
+}
+
+func newValuedEntry(day string) string {
+	return strings.Replace(newBareEntry("0.5", debit), "</Ntry>", "<Sts>BOOK</Sts><ValDt><Dt>"+day+"</Dt></ValDt></Ntry>", 1)
 }
 
 func newEntryWithoutStatus(amount string) string {

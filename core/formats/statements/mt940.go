@@ -71,6 +71,7 @@ type mt940Parser struct {
 	sum                int64
 	movements          int
 	movement           *reconcile.Line // the last one, until its :86: is read
+	firstLine          int             // its index in those of the account
 	statementText      hash.Hash       // of its fields
 
 	// openPages has the number of the last page of each account whose further pages must follow.
@@ -212,6 +213,7 @@ func (m *mt940Parser) openStatement(f mt940Field) error {
 		return err
 	}
 	m.opening = opening.amount
+	m.firstLine = len(m.current.Lines)
 	m.stage = mt940Open
 	before, isFurtherPage := m.openPages[m.current]
 	delete(m.openPages, m.current)
@@ -245,6 +247,11 @@ func (m *mt940Parser) closeStatement(f mt940Field) error {
 		m.openPages[m.current] = m.number
 	}
 	a := m.current
+	for i := m.firstLine; i < len(a.Lines); i++ {
+		if l := &a.Lines[i]; l.Booked == reconcile.NoDay { // the balance has it, whenever its funds are available
+			l.Booked = min(l.Value, closing.day)
+		}
+	}
 	if a.From == reconcile.NoDay || closing.day < a.From {
 		a.From = closing.day
 	}

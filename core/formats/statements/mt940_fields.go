@@ -128,7 +128,7 @@ func (m *mt940Parser) beginMovement(f mt940Field) error {
 	if l.Value, err = parseValueDate(part(1)); err != nil {
 		return f.errorf(0, "value date: %v", err)
 	}
-	if l.Booked = l.Value; strings.TrimSpace(part(2)) != "" {
+	if strings.TrimSpace(part(2)) != "" {
 		var ok bool
 		if l.Booked, ok = entryDate(l.Value, part(2)); !ok {
 			return f.errorf(match[4], "entry date: %q is not a date of the form MMDD", part(2))

@@ -35,6 +35,8 @@ func TestRead_MT940(t *testing.T) {
 			"11250 ignored 0\n2026-03-10 2026-03-12 1250 BANKREF1 [OWNER-REF-1] \"/OCMT/EUR11,00/ INVOICE 77 THANK YOU\" false\n"},
 		{"no entry date, no references", mt940With("99,50", ":61:260310D,5NMSCNONREF"), header +
 			"9950 ignored 0\n2026-03-10 2026-03-10 -50  [] \"\" false\n"},
+		{"no entry date, available days later", mt940With("99,50", ":61:260317C1,NMSCNONREF", ":61:260309D1,5NMSCNONREF"), header +
+			"9950 ignored 0\n2026-03-10 2026-03-17 100  [] \"\" false\n2026-03-09 2026-03-09 -150  [] \"\" false\n"},
 		{"an entry date of blanks", mt940With("99,50", ":61:260310    DD,5NMSCNONREF"), header +
 			"9950 ignored 0\n2026-03-10 2026-03-10 -50  [] \"\" false\n"},
 		{"reversals", mt940With("99,00", ":61:260310RC2,NTRFA1", ":61:260310RDD1,00S103B1//"), header +
