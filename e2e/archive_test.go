@@ -70,6 +70,10 @@ func TestPeriod_ArchiveAndRestoreMonth(t *testing.T) {
 	}
 	h.get("/ledger/postings?sortOrder=asc&from=" + formatTimestamp(oldest.End())).wantStatus(200)
 	h.get("/ledger/export?format=csv&from=" + formatTimestamp(oldest.End())).wantStatus(200)
+	if h.post("/ledger/journals", object{"span": oldest.Next().String()}).wantStatus(200).text("data.0.number") == "" {
+		t.Error("there is no journal of the month after it")
+	}
+	h.post("/ledger/journals", object{"span": oldest.String()}).wantError(409, "MONTH_ARCHIVED")
 	if _, errOut, status := runCommand(t, env, "ledger", "check"); status != 1 || !strings.Contains(errOut, "causeway ledger restore") {
 		t.Errorf("check: status %d, %s", status, errOut)
 	}

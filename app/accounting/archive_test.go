@@ -18,8 +18,10 @@ import (
 	"causeway/adapters/ids"
 	"causeway/app/audit"
 	"causeway/app/internal/apptest"
+	"causeway/app/journals"
 	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/journal"
 	"causeway/core/money"
 	"causeway/core/period"
 	"causeway/ledger"
@@ -270,6 +272,31 @@ func TestArchive_PostingContinues(t *testing.T) {
 		t.Errorf("a posting of January: %t, %v", found, err)
 	}
 	env.archive() // again
+}
+
+func TestArchive_JournalsOfLaterMonths(t *testing.T) {
+	t.Parallel()
+	// The journals of a later month, and of its first day, are those that they would be without archiving; those of the archived month
+	// cannot be made.
+	env := newArchiveEnv(t)
+	env.archive()
+	service := journals.New(journals.Config{Store: env.Store, Ledger: env.Store.Finance(), Clock: env.Clock})
+	journalsOf := func(text string) ([]journal.Journal, error) {
+		span, err := journal.ParseSpan(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return service.Make(t.Context(), env.Admin.Platform, ana(env.Admin), nil, span)
+	}
+
+	if all, err := journalsOf("2026-02"); err != nil || len(all) != 1 || all[0].Control().Debits.String() != "7" {
+		t.Errorf("February: %+v, %v", all, err)
+	}
+	if all, err := journalsOf("2026-03-01"); err != nil || len(all) > 0 {
+		t.Errorf("a day without postings: %+v, %v", all, err)
+	}
+	_, err := journalsOf("2026-01")
+	wantArchived(t, "journals of January", err)
 }
 
 func TestArchive_PostingDoesNotWaitForReaders(t *testing.T) {

@@ -7,15 +7,13 @@ import (
 	"errors"
 	"time"
 
-	"github.com/google/uuid"
-
+	runs "causeway/app/internal/monthend"
 	"causeway/app/internal/report"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/journal"
 	"causeway/core/period"
 	"causeway/core/platform"
-	"causeway/ledger"
 	"causeway/ports"
 )
 
@@ -37,7 +35,7 @@ type Table = report.Table
 
 // Make returns all journals of a span. It first makes those that bring a general ledger with the former ones
 // up to date with what is posted, by effective time; the closing of a year is not part of any. Faults:
-// INVALID_INPUT for a span that is not over; CONFLICT if journals of other spans have the same days;
+// INVALID_INPUT for a span that is not over; CONFLICT if journals of other spans have the same days; MONTH_ARCHIVED;
 // SERVICE_UNAVAILABLE.
 func (s *Service) Make(ctx context.Context, p ident.Platform, by platform.Author, request *ports.IdempotentRequest,
 	span journal.Span) (all []journal.Journal, err error) {
@@ -112,42 +110,13 @@ func (s *Service) turnovers(ctx context.Context, p ident.Platform, span journal.
 	if err != nil {
 		return nil, err
 	}
-	closings, err := s.yearEnds(ctx, p, interval)
-	for _, posting := range closings {
-		turnovers = append(turnovers, journal.Without(posting)...)
+	closings, err := runs.YearPostings(ctx, p, s.Store, s.Ledger)
+	for _, closing := range closings {
+		if interval.Contains(closing.Effective) {
+			turnovers = append(turnovers, journal.Without(closing.Posting)...)
+		}
 	}
 	return turnovers, err
-}
-
-// maxYearEnds bounds the year ends of a span: one, and those that were reversed.
-const maxYearEnds = 1000
-
-// yearEnds returns the postings that close a year and take effect in an interval, and the reversals of such.
-func (s *Service) yearEnds(ctx context.Context, p ident.Platform, interval period.Interval) (postings []ledger.Posting, err error) {
-	filter := ports.PostingFilter{Platform: p, Kind: "year_end", By: ports.ByEffective, Limit: maxYearEnds, Ascending: true}
-	page, err := s.Ledger.Postings(ctx, filter)
-	if err != nil {
-		return nil, err
-	}
-	if page.More {
-		return nil, errors.New("too many year ends")
-	}
-	for _, closing := range page.Postings {
-		if interval.Contains(closing.Effective) {
-			postings = append(postings, closing.Posting)
-		}
-		if closing.ReversedBy == uuid.Nil {
-			continue
-		}
-		reversal, found, err := s.Ledger.RecordedPosting(ctx, p, closing.ReversedBy)
-		if err != nil {
-			return nil, err
-		}
-		if found && interval.Contains(reversal.Effective) {
-			postings = append(postings, reversal.Posting)
-		}
-	}
-	return postings, nil
 }
 
 // List returns a page of journals without their lines, the latest days first. Fault: INVALID_INPUT if the last

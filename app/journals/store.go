@@ -4,8 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/google/uuid"
-
+	runs "causeway/app/internal/monthend"
 	"causeway/core/books"
 	"causeway/core/ident"
 	"causeway/core/journal"
@@ -17,6 +16,7 @@ import (
 // Store reads journals that were made for a general ledger.
 type Store interface {
 	ports.UnitsOfWork
+	runs.YearClosings
 	GLMappingVersion(ctx context.Context, p ident.Platform, version int) (books.MappingVersion, bool, error)
 	// Journals returns a page of journals without their lines, the latest days first.
 	Journals(ctx context.Context, p ident.Platform, f ports.JournalFilter) (ports.JournalPage, error)
@@ -40,10 +40,7 @@ type Tx interface {
 // Finance reads the ledger for finance reports: committed postings only, and sums that
 // never overflow.
 type Finance interface {
-	// Postings returns a page of postings in the order in which they were recorded.
-	Postings(ctx context.Context, f ports.PostingFilter) (ports.PostingPage, error)
-	// RecordedPosting returns a posting, or false if there is none.
-	RecordedPosting(ctx context.Context, p ident.Platform, id uuid.UUID) (ports.RecordedPosting, bool, error)
+	runs.RecordedPostings
 	// Turnovers calls each for every account of a class (of all classes if empty), by
 	// currency and path, with its turnover up to each cutoff. All are read from one
 	// snapshot.

@@ -10,9 +10,11 @@ import (
 	"github.com/google/uuid"
 
 	"causeway/adapters/postgres"
+	"causeway/app/journals"
 	app "causeway/app/yearend"
 	"causeway/core/books"
 	"causeway/core/fault"
+	"causeway/core/journal"
 	"causeway/core/money"
 	"causeway/core/period"
 	"causeway/core/platform"
@@ -97,6 +99,29 @@ func TestReverse_WhileSoftClosed(t *testing.T) {
 	e.wantClean(2)
 	_, err = e.reverse(2024, "Wrong year")
 	wantConflict(t, err, "Year is not closed")
+}
+
+func TestReverse_NeitherIsInJournals(t *testing.T) {
+	t.Parallel()
+	// The journals of the month in which a year was closed, and of the one in which that was reversed, have only what was earned and spent.
+	e := newEnv(t)
+	e.readyToClose()
+	e.closeYear()
+	e.must(e.changeMonth(period.Close, "2025-12"))
+	if _, err := e.reverse(2025, "The auditor objects"); err != nil {
+		t.Fatal(err)
+	}
+	e.Clock.Advance(20 * 24 * time.Hour)
+	service := journals.New(journals.Config{Store: e.Store, Ledger: e.Store.Finance(), Clock: e.Clock})
+
+	for month, want := range map[string]string{"2025-12": "7000", "2026-01": "1000"} {
+		span, err := journal.ParseSpan(month)
+		e.must(err)
+		all, err := service.Make(t.Context(), e.Platform.ID, e.by, nil, span)
+		if err != nil || len(all) != 1 || all[0].Control().Debits.String() != want {
+			t.Errorf("%s: %+v, %v; want debits of %s", month, all, err, want)
+		}
+	}
 }
 
 func TestReverse_AfterTheMonthIsClosed(t *testing.T) {

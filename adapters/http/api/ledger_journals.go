@@ -100,7 +100,7 @@ func registerJournals(a *httpapi.API, service Journals) {
 			"Repeating the request returns the same journals; if more was posted into the span, further ones with only that. The closing of a " +
 			"year is left out, because the general ledger closes its own. " +
 			"A month or its days can have journals, not both.",
-		Errors: []fault.Code{fault.Conflict},
+		Errors: []fault.Code{fault.Conflict, fault.MonthArchived},
 	}, func(ctx context.Context, call httpapi.Call, in *makeInput) ([]journal.Journal, error) {
 		span, err := journal.ParseSpan(in.Body.Span)
 		if err != nil {
