@@ -25,6 +25,7 @@ type KeptReport struct {
 	// Digest is the stored digest of the report.
 	Digest           []byte
 	Versions         int // of the day
+	// Acknowledgements are those of the version, and those of earlier ones that hold for it.
 	Acknowledgements []safeguarding.Acknowledgement
 }
 

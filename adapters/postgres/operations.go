@@ -8,8 +8,10 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"causeway/adapters/postgres/storage"
+	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/platform"
+	"causeway/core/safeguarding"
 	"causeway/core/transaction"
 	"causeway/ledger"
 )
@@ -108,15 +110,22 @@ const countUnsealed = `
 // recentlySealed is the age of a checkpoint after which later postings should be sealed too.
 const recentlySealed = 2 * time.Minute
 
-// countSafeguarding reads the last report of each production platform by its primary key.
+// lastSafeguardingReports are the last report of each production platform, by the primary key.
+const lastSafeguardingReports = `platforms p CROSS JOIN LATERAL (
+		SELECT r.day, r.version, r.shortfalls FROM safeguarding_reports r WHERE r.platform_id = p.id ORDER BY r.day DESC, r.version DESC LIMIT 1) AS r
+	LEFT JOIN LATERAL (
+		SELECT max(a.version) AS version FROM safeguarding_acknowledgements a WHERE a.platform_id = p.id AND a.day = r.day AND a.version <= r.version) AS seen ON true
+	WHERE p.environment = 'PRODUCTION'`
+
+// countSafeguarding counts shortfalls of which no version was acknowledged.
 const countSafeguarding = `
-	SELECT count(*) FILTER (WHERE cardinality(r.shortfalls) > 0 AND NOT EXISTS (
-			SELECT FROM safeguarding_acknowledgements a WHERE a.platform_id = p.id AND a.day = r.day AND a.version = r.version)),
+	SELECT count(*) FILTER (WHERE cardinality(r.shortfalls) > 0 AND seen.version IS NULL),
 		min((r.day + 1)::timestamp AT TIME ZONE 'UTC'),
 		(SELECT count(*) FROM platforms p JOIN ledger_overdrafts d ON d.platform_id = p.id WHERE p.environment = 'PRODUCTION' AND d.overdrawn)
-	FROM platforms p CROSS JOIN LATERAL (
-		SELECT r.day, r.version, r.shortfalls FROM safeguarding_reports r WHERE r.platform_id = p.id ORDER BY r.day DESC, r.version DESC LIMIT 1) AS r
-	WHERE p.environment = 'PRODUCTION'`
+	FROM ` + lastSafeguardingReports
+
+// selectSeenBefore has the reports with a shortfall of which only an earlier version was acknowledged.
+const selectSeenBefore = `SELECT p.id, r.day::text FROM ` + lastSafeguardingReports + ` AND cardinality(r.shortfalls) > 0 AND seen.version < r.version`
 
 // countLostCommits reads what are few rows, if there are any.
 const countLostCommits = `
@@ -217,6 +226,9 @@ func (db *DB) Operations(ctx context.Context, steps []transaction.Step) (Operati
 	}); err != nil {
 		return o, err
 	}
+	if err := db.addSeenBefore(ctx, read, &o.Safeguarding); err != nil {
+		return o, err
+	}
 	if err := read(countLostCommits, nil, func(rows pgx.Rows) error {
 		var oldest *time.Time
 		err := rows.Scan(&o.LostCommits.Count, &oldest)
@@ -243,6 +255,32 @@ func (db *DB) Operations(ctx context.Context, steps []transaction.Step) (Operati
 		return o, err
 	}
 	return o, db.addUnmatched(ctx, read, o.Unmatched)
+}
+
+// addSeenBefore counts the reports with a shortfall of which an earlier version was acknowledged, and for which that does not hold.
+func (db *DB) addSeenBefore(ctx context.Context, read func(string, []any, func(pgx.Rows) error) error, to *Backlog) error {
+	days := map[ident.Platform]safeguarding.Day{}
+	if err := read(selectSeenBefore, nil, func(rows pgx.Rows) error {
+		var id [16]byte
+		var day safeguarding.Day
+		err := rows.Scan(&id, &day)
+		var p ident.Platform
+		p.SetUUID(id)
+		days[p] = day
+		return err
+	}); err != nil {
+		return err
+	}
+	for p, day := range days {
+		report, _, err := db.SafeguardingReport(ctx, p, day, 0)
+		if err != nil {
+			return err
+		}
+		if len(report.Acknowledgements) == 0 {
+			to.Count++
+		}
+	}
+	return nil
 }
 
 // addUnmatched adds up the balances of unmatched funds of all platforms.

@@ -85,11 +85,14 @@ type reportKey struct {
 	version int
 }
 
-// selectOfReports has the rows of a table for versions of reports.
-func selectOfReports[T any](t *schema.Table[T]) string {
+// selectOfReports has the rows of a table for versions of reports: compare is = or, with those of the versions before, <=.
+func selectOfReports[T any](t *schema.Table[T], compare string) string {
 	return `SELECT ` + t.Names("d") + ` FROM unnest($2::text[]::date[], $3::integer[]) AS w (day, version)
-	JOIN ` + t.Name + ` d ON d.platform_id = $1 AND d.day = w.day AND d.version = w.version`
+	JOIN ` + t.Name + ` d ON d.platform_id = $1 AND d.day = w.day AND d.version ` + compare + ` w.version`
 }
+
+// selectAcknowledgements has the acknowledgements of versions of reports, and of the versions before them.
+var selectAcknowledgements = selectOfReports(acknowledgements, "<=") + ` ORDER BY d.id`
 
 // addReportDetails reads the lines, statements and acknowledgements of reports of a platform. Uses primary keys.
 func addReportDetails(ctx context.Context, db *DB, tx pgx.Tx, reports []ports.KeptReport) error {
@@ -100,19 +103,14 @@ func addReportDetails(ctx context.Context, db *DB, tx pgx.Tx, reports []ports.Ke
 		days[i], versions[i] = string(r.Day), r.Version
 	}
 	args := []any{reports[0].Platform, days, versions}
-	lines, err := queryTable(ctx, db, readOn(tx), reportLines, selectOfReports(reportLines), args...)
+	figures, err := readFigures(ctx, db, tx, args)
 	if err != nil {
 		return err
 	}
-	linesOf := make([][]safeguarding.Line, len(reports))
-	for _, row := range lines {
-		i := index[reportKey{row.day, row.version}]
-		linesOf[i] = append(linesOf[i], row.value)
+	for key, i := range index {
+		reports[i].Figures = figures[key]
 	}
-	for i := range reports {
-		reports[i].Figures = safeguarding.FiguresOf(linesOf[i])
-	}
-	byAccount := selectOfReports(reportStatements) + ` ORDER BY d.path COLLATE "C", d.currency COLLATE "C"`
+	byAccount := selectOfReports(reportStatements, "=") + ` ORDER BY d.path COLLATE "C", d.currency COLLATE "C"`
 	statements, err := queryTable(ctx, db, readOn(tx), reportStatements, byAccount, args...)
 	if err != nil {
 		return err
@@ -121,10 +119,48 @@ func addReportDetails(ctx context.Context, db *DB, tx pgx.Tx, reports []ports.Ke
 		r := &reports[index[reportKey{row.day, row.version}]]
 		r.Statements = append(r.Statements, row.value)
 	}
-	found, err := queryTable(ctx, db, readOn(tx), acknowledgements, selectOfReports(acknowledgements)+` ORDER BY d.id`, args...)
+	return addAcknowledgements(ctx, db, tx, reports, args)
+}
+
+// readFigures reads the figures of versions of reports. Uses the primary key.
+func readFigures(ctx context.Context, db *DB, tx pgx.Tx, args []any) (map[reportKey][]safeguarding.Figures, error) {
+	rows, err := queryTable(ctx, db, readOn(tx), reportLines, selectOfReports(reportLines, "="), args...)
+	lines, figures := map[reportKey][]safeguarding.Line{}, map[reportKey][]safeguarding.Figures{}
+	for _, row := range rows {
+		key := reportKey{row.day, row.version}
+		lines[key] = append(lines[key], row.value)
+	}
+	for key, of := range lines {
+		figures[key] = safeguarding.FiguresOf(of)
+	}
+	return figures, err
+}
+
+// addAcknowledgements reads the acknowledgements of reports, and adds those of earlier versions that hold for them. Uses primary keys.
+func addAcknowledgements(ctx context.Context, db *DB, tx pgx.Tx, reports []ports.KeptReport, args []any) error {
+	found, err := queryTable(ctx, db, readOn(tx), acknowledgements, selectAcknowledgements, args...)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	acknowledged := map[reportKey]bool{}
+	var days []string
+	var versions []int
 	for _, row := range found {
-		r := &reports[index[reportKey{row.value.Day, row.value.Version}]]
-		r.Acknowledgements = append(r.Acknowledgements, row.value)
+		if key := (reportKey{row.value.Day, row.value.Version}); !acknowledged[key] {
+			acknowledged[key] = true
+			days, versions = append(days, string(key.day)), append(versions, key.version)
+		}
+	}
+	figures, err := readFigures(ctx, db, tx, []any{reports[0].Platform, days, versions})
+	for i := range reports {
+		r := &reports[i]
+		for _, row := range found {
+			a := row.value
+			of := safeguarding.Report{Figures: figures[reportKey{a.Day, a.Version}]}
+			if a.Day == r.Day && a.Version <= r.Version && r.StillAcknowledged(of) {
+				r.Acknowledgements = append(r.Acknowledgements, a)
+			}
+		}
 	}
 	return err
 }

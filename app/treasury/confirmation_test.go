@@ -11,6 +11,7 @@ import (
 	"causeway/adapters/postgres"
 	"causeway/app/treasury"
 	"causeway/core/corridor"
+	"causeway/core/event"
 	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
@@ -264,6 +265,130 @@ func TestReport_ShortfallStaysOne(t *testing.T) {
 	e := newProductionEnv(t)
 	e.Post(ledger.FeePaid(e.header(), "rails/RTP", usd(3_00)))
 	e.wantReport(safeguarding.Shortfall, 0, safeguarding.NoEvidence)
+}
+
+// shortReport is the report of a day at whose end euros lack 2.00 EUR and US dollars are not confirmed, with the event of that, which
+// was acknowledged.
+func (e *env) shortReport() ports.KeptReport {
+	e.t.Helper()
+	e.Post(ledger.FeePaid(e.header(), "rails/SEPA", money.Amount{Minor: 2_00, Currency: "EUR"}))
+	e.Clock.Advance(day)
+	kept := e.keepDue("2026-03-17")
+	if names := e.eventNames(); kept.Version != 1 || !slices.Equal(names, []string{event.SafeguardingShortfall}) {
+		e.t.Fatalf("version %d, events %q", kept.Version, names)
+	}
+	e.wantShort(1)
+	if _, err := e.Acknowledge(e.t.Context(), e.Platform.ID, "2026-03-17", e.by(), "Paid in", nil); err != nil {
+		e.t.Fatal(err)
+	}
+	e.wantShort(0)
+	return kept
+}
+
+// keepDue keeps what is due, and returns the last version of the report of a day.
+func (e *env) keepDue(of safeguarding.Day) ports.KeptReport {
+	e.t.Helper()
+	if err := e.KeepDueReports(e.t.Context(), platform.Production); err != nil {
+		e.t.Fatal(err)
+	}
+	kept, err := e.KeptReport(e.t.Context(), e.Platform.ID, of, 0)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return kept
+}
+
+// wantShort checks on how many platforms operators see a shortfall that nobody has acknowledged.
+func (e *env) wantShort(platforms int) {
+	e.t.Helper()
+	if o, err := e.Store.Operations(e.t.Context(), nil); err != nil || o.Safeguarding.Count != platforms {
+		e.t.Errorf("%d platforms are short, %v; want %d", o.Safeguarding.Count, err, platforms)
+	}
+}
+
+func statuses(r safeguarding.Report) map[money.Currency]safeguarding.Status {
+	of := map[money.Currency]safeguarding.Status{}
+	for _, f := range r.Figures {
+		of[f.Currency] = f.Status()
+	}
+	return of
+}
+
+func TestKeepDueReports_ConfirmsCurrenciesBesideAShortOne(t *testing.T) {
+	t.Parallel()
+	// A currency that is short does not keep a statement from confirming another one. The shortfall is the same, so there is no other
+	// event, and who acknowledged it need not do so again.
+	e := newProductionEnv(t)
+	first := e.shortReport()
+	if again := e.keepDue("2026-03-17"); again.Version != 1 {
+		t.Errorf("version %d was made without a statement", again.Version)
+	}
+	e.importStatement(e.Clock.Now().Add(-day), 100_00)
+
+	second := e.keepDue("2026-03-17")
+
+	if got := statuses(first.Report); got["USD"] != safeguarding.Unconfirmed || got["EUR"] != safeguarding.Shortfall {
+		t.Errorf("first version: %v", got)
+	}
+	if got := statuses(second.Report); second.Version != 2 || got["USD"] != safeguarding.Excess || got["EUR"] != safeguarding.Shortfall {
+		t.Errorf("version %d: %v", second.Version, got)
+	}
+	if names := e.eventNames(); len(names) != 1 {
+		t.Errorf("events %q", names)
+	}
+	if seen := second.Acknowledgements; len(seen) != 1 || seen[0].Version != 1 || seen[0].Note != "Paid in" {
+		t.Errorf("acknowledged: %+v", seen)
+	}
+	page, err := e.Reports(t.Context(), e.Platform.ID, ports.SafeguardingFilter{Limit: 10, ShortfallOnly: true})
+	if err != nil || len(page.Reports) != 1 || len(page.Reports[0].Acknowledgements) != 1 {
+		t.Errorf("listed: %+v, %v", page, err)
+	}
+	e.wantShort(0)
+	if again := e.keepDue("2026-03-17"); again.Version != 2 {
+		t.Errorf("version %d was made without another statement", again.Version)
+	}
+}
+
+func TestKeepDueReports_AShortfallThatGrewIsNews(t *testing.T) {
+	t.Parallel()
+	// A version with a larger shortfall, or one of another currency, has an event, and nobody has acknowledged it; one with a smaller
+	// shortfall has neither.
+	euro := func(minor int64) func(ledger.Header) ledger.Posting {
+		return func(h ledger.Header) ledger.Posting {
+			return ledger.FeePaid(h, "rails/SEPA", money.Amount{Minor: minor, Currency: "EUR"})
+		}
+	}
+	for name, c := range map[string]struct {
+		late func(ledger.Header) ledger.Posting
+		news bool
+	}{
+		"larger":  {euro(1), true},
+		"another": {func(h ledger.Header) ledger.Posting { return ledger.FeePaid(h, "rails/RTP", usd(5_00)) }, true},
+		"smaller": {func(h ledger.Header) ledger.Posting {
+			return ledger.Adjustment(h, []ledger.Entry{{Debit: "rails/SEPA", Credit: "equity/capital", Currency: "EUR", Amount: 50}})
+		}, false},
+	} {
+		e := newProductionEnv(t)
+		e.shortReport()
+		late := e.header()
+		late.Effective = e.Clock.Now().Add(-day)
+		e.Post(c.late(late))
+		e.importStatement(e.Clock.Now().Add(-day), 100_00)
+
+		kept := e.keepDue("2026-03-17")
+
+		events, seen, short := 1, 1, 0
+		if c.news {
+			events, seen, short = 2, 0, 1
+		}
+		if names := e.eventNames(); kept.Version != 2 || len(names) != events || len(kept.Acknowledgements) != seen {
+			t.Errorf("%s: version %d, events %q, acknowledged: %+v", name, kept.Version, names, kept.Acknowledgements)
+		}
+		e.wantShort(short)
+		if first, err := e.KeptReport(t.Context(), e.Platform.ID, "2026-03-17", 1); err != nil || len(first.Acknowledgements) != 1 {
+			t.Errorf("%s: first version: %+v, %v", name, first.Acknowledgements, err)
+		}
+	}
 }
 
 func TestReports_OlderOnesStayWhatTheyWere(t *testing.T) {

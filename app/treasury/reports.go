@@ -169,10 +169,13 @@ func (s *Service) keep(ctx context.Context, p ident.Platform, day safeguarding.D
 		}
 		digest := r.Digest()
 		kept = ports.KeptReport{Report: r, Digest: digest[:], Versions: r.Version}
+		if r.StillAcknowledged(last.Report) {
+			kept.Acknowledgements = last.Acknowledgements
+		}
 		if err := tx.SaveResponse(ctx, request, kept, nil); err != nil {
 			return err
 		}
-		if len(r.Shortfalls()) == 0 {
+		if len(r.NewShortfalls(last.Report)) == 0 { // none, or those that the last version has announced
 			return nil
 		}
 		return tx.Emit(ctx, []event.Event{{ID: ident.NewWebhook(s.IDs.New, r.MadeAt), Platform: p, Type: event.SafeguardingReport,
@@ -230,7 +233,7 @@ func (s *Service) keepConfirmed(ctx context.Context, p ident.Platform) error {
 		if err != nil {
 			return err
 		}
-		if !found || kept.Status() != safeguarding.Unconfirmed {
+		if !found || !kept.LacksConfirmation() {
 			continue
 		}
 		wanted := func(r safeguarding.Report) bool {

@@ -130,7 +130,7 @@ const (
 	SafeguardingReport Type = "SAFEGUARDING_REPORT"
 
 	// SafeguardingShortfall: at the end of a day less was held for customers than owed to them, in at least one
-	// currency.
+	// currency, and by more than the last version of its report said.
 	SafeguardingShortfall = "SAFEGUARDING.SHORTFALL"
 
 	LedgerAsset Type = "LEDGER_ASSET"

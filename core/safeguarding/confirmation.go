@@ -202,16 +202,27 @@ func (r Report) UnconfirmedLine() (Line, bool) {
 	return Line{}, false
 }
 
-// ConfirmsMoreThan reports whether fewer accounts are without a confirmation than in an earlier version of the report.
+// ConfirmsMoreThan reports whether an account that nothing confirmed in an earlier version of the report is confirmed.
 func (r Report) ConfirmsMoreThan(earlier Report) bool {
-	return r.countUnconfirmed() < earlier.countUnconfirmed()
+	for _, before := range earlier.Figures {
+		var now []string
+		for _, f := range r.Figures {
+			if f.Currency == before.Currency {
+				now = f.Unconfirmed()
+			}
+		}
+		for _, path := range before.Unconfirmed() {
+			if !slices.Contains(now, path) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
-func (r Report) countUnconfirmed() (n int) {
-	for _, f := range r.Figures {
-		n += len(f.Unconfirmed())
-	}
-	return n
+// LacksConfirmation reports whether nothing confirms an account of the resource in any currency, also if another one is short.
+func (r Report) LacksConfirmation() bool {
+	return slices.ContainsFunc(r.Figures, func(f Figures) bool { return len(f.Unconfirmed()) > 0 })
 }
 
 // Clone returns a copy whose lines can be changed.

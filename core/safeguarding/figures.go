@@ -84,6 +84,14 @@ type Figures struct {
 // Difference returns what is held less what is owed.
 func (f Figures) Difference() money.Total { return f.Resource.Sub(f.Requirement) }
 
+// Shortfall returns by how much less is held than owed; zero if it is not less.
+func (f Figures) Shortfall() money.Total {
+	if d := f.Difference(); d.Sign() < 0 {
+		return d.Neg()
+	}
+	return money.Total{}
+}
+
 // Status returns the result of the comparison. A shortfall is one whether or not what is held is confirmed.
 func (f Figures) Status() Status {
 	if status := statusOf(f.Difference()); status == Shortfall || len(f.Unconfirmed()) == 0 {

@@ -144,6 +144,25 @@ func (r Report) Shortfalls() []money.Currency {
 	return short
 }
 
+// NewShortfalls returns the currencies in which less is held than owed, and by more than in an earlier version of the report, which is
+// zero if there is none.
+func (r Report) NewShortfalls(earlier Report) []money.Currency {
+	before := map[money.Currency]money.Total{}
+	for _, f := range earlier.Figures {
+		before[f.Currency] = f.Shortfall()
+	}
+	var grown []money.Currency
+	for _, f := range r.Figures {
+		if f.Shortfall().Sub(before[f.Currency]).Sign() > 0 {
+			grown = append(grown, f.Currency)
+		}
+	}
+	return grown
+}
+
+// StillAcknowledged reports whether what a person has acknowledged of an earlier version of the report, or of the same, holds for it.
+func (r Report) StillAcknowledged(earlier Report) bool { return len(r.NewShortfalls(earlier)) == 0 }
+
 // Status returns SHORTFALL if any currency has one, else UNCONFIRMED or EXCESS if any has that, in this order.
 func (r Report) Status() Status {
 	status := Even
@@ -161,7 +180,7 @@ func (r Report) Status() Status {
 // ValuationStatus returns the result of the comparison of the values. It is confirmed if each currency is.
 func (r Report) ValuationStatus() Status {
 	status := r.Valuation.Status()
-	if status != Shortfall && slices.ContainsFunc(r.Figures, func(f Figures) bool { return len(f.Unconfirmed()) > 0 }) {
+	if status != Shortfall && r.LacksConfirmation() {
 		return Unconfirmed
 	}
 	return status
@@ -242,7 +261,7 @@ func (e *encoder) text(s string) {
 func (e *encoder) number(n int64)   { *e = binary.BigEndian.AppendUint64(*e, uint64(n)) }
 func (e *encoder) time(t time.Time) { e.number(t.UnixMicro()) }
 
-// Acknowledgement says that a person has seen a kept report, and what was done.
+// Acknowledgement says that a person has seen a kept report, and what was done. See Report.StillAcknowledged.
 type Acknowledgement struct {
 	Day     Day
 	Version int

@@ -2,6 +2,7 @@ package safeguarding_test
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -93,6 +94,68 @@ func TestValue_RoundsAgainstTheCompany(t *testing.T) {
 	}
 	if none := safeguarding.Value(figures, "", noon, rates); none.Complete() || none.Currency != "" {
 		t.Errorf("a value without a functional currency: %+v", none)
+	}
+}
+
+func TestReport_NewShortfalls(t *testing.T) {
+	t.Parallel()
+	// A shortfall is new if the earlier version has none in the currency, or a smaller one; what was acknowledged holds while none is.
+	of := func(differences map[money.Currency]int64) (r safeguarding.Report) {
+		var lines []safeguarding.Line
+		for currency, d := range differences {
+			lines = append(lines,
+				safeguarding.Line{Section: safeguarding.Resource, Path: "rails/RTP", Currency: currency, Amount: money.TotalOf(100 + d)},
+				safeguarding.Line{Section: safeguarding.Requirement, Path: "funding/jit", Currency: currency, Amount: money.TotalOf(100)})
+		}
+		r.Figures = safeguarding.FiguresOf(lines)
+		return r
+	}
+	earlier := of(map[money.Currency]int64{"EUR": -5, "GBP": 7, "USD": 0})
+	for name, c := range map[string]struct {
+		now  map[money.Currency]int64
+		want []money.Currency
+	}{
+		"the same":          {map[money.Currency]int64{"EUR": -5, "GBP": 7, "USD": 0}, nil},
+		"smaller":           {map[money.Currency]int64{"EUR": -4, "USD": 3}, nil},
+		"larger":            {map[money.Currency]int64{"EUR": -6, "GBP": 7}, []money.Currency{"EUR"}},
+		"after an excess":   {map[money.Currency]int64{"EUR": -5, "GBP": -1}, []money.Currency{"GBP"}},
+		"of a new currency": {map[money.Currency]int64{"BTC": -1, "EUR": 1, "USD": -1}, []money.Currency{"BTC", "USD"}},
+		"nothing is owed":   {nil, nil},
+	} {
+		r := of(c.now)
+		if got := r.NewShortfalls(earlier); !slices.Equal(got, c.want) || r.StillAcknowledged(earlier) != (len(c.want) == 0) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+		if got := r.NewShortfalls(safeguarding.Report{}); !slices.Equal(got, r.Shortfalls()) {
+			t.Errorf("%s: without an earlier version %v, want %v", name, got, r.Shortfalls())
+		}
+	}
+}
+
+func TestReport_ConfirmsMoreThan(t *testing.T) {
+	t.Parallel()
+	// A version confirms more if any account is confirmed that was not, whatever else is no longer confirmed, or short.
+	of := func(eur, usd safeguarding.Confirmation) safeguarding.Report {
+		return safeguarding.Report{Figures: safeguarding.FiguresOf([]safeguarding.Line{
+			{Section: safeguarding.Resource, Path: "rails/SEPA", Currency: "EUR", Amount: money.TotalOf(-5), Confirmation: eur},
+			{Section: safeguarding.Resource, Path: "rails/RTP", Currency: "USD", Amount: money.TotalOf(5), Confirmation: usd},
+		})}
+	}
+	const none, statement = safeguarding.NoEvidence, safeguarding.ByStatement
+	for _, c := range []struct {
+		earlier, now safeguarding.Report
+		more, lacks  bool
+	}{
+		{of(none, none), of(none, none), false, true},
+		{of(none, none), of(none, statement), true, true},
+		{of(statement, none), of(none, statement), true, true},
+		{of(statement, none), of(statement, statement), true, false},
+		{of(statement, statement), of(statement, none), false, true},
+		{of("", ""), of("", ""), false, false}, // made before this was recorded
+	} {
+		if c.now.ConfirmsMoreThan(c.earlier) != c.more || c.now.LacksConfirmation() != c.lacks {
+			t.Errorf("%+v after %+v: %t, %t", c.now.Figures, c.earlier.Figures, c.now.ConfirmsMoreThan(c.earlier), c.now.LacksConfirmation())
+		}
 	}
 }
 

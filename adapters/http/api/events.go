@@ -298,7 +298,8 @@ var webhookKinds = []webhookKind{
 		}),
 	eventsOf(event.SafeguardingReport, []string{event.SafeguardingShortfall},
 		"safeguardingReport", "Receive events of safeguarding reports",
-		"SHORTFALL is sent when the report of a day shows that less is held for customers than is owed to them, in at least one currency.",
+		"SHORTFALL is sent when the report of a day shows that less is held for customers than is owed to them, in at least one currency. "+
+			"When the report is made again, it is sent if that is so in another currency, or if more is missing than in the version before.",
 		func(base BaseWebhook, _ event.Event, r ports.KeptReport) safeguardingWebhook {
 			return safeguardingWebhook{base, renderKeptReport(r)}
 		}),

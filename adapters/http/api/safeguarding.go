@@ -64,7 +64,7 @@ type safeguardingReportBody struct {
 	PostingDigest    string                            `json:"postingDigest,omitempty" doc:"SHA-256 digest of that posting, in hexadecimal."`
 	Checkpoint       string                            `json:"checkpoint,omitempty" doc:"Latest signed checkpoint of the ledger log at that time, in C2SP format. Omitted if there was none."`
 	Digest           string                            `json:"digest,omitempty" doc:"SHA-256 digest of the whole report, in hexadecimal, which causeway ledger check recomputes. Only of a kept report."`
-	Acknowledgements []safeguardingAcknowledgementBody `json:"acknowledgements,omitempty" doc:"Who has seen this version of the report, and what was done."`
+	Acknowledgements []safeguardingAcknowledgementBody `json:"acknowledgements,omitempty" doc:"Who has seen this version of the report, or an earlier one in which no less was missing in any currency, and what was done."`
 }
 
 type safeguardingCurrencyBody struct {

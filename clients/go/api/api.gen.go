@@ -23307,7 +23307,7 @@ type SafeguardingPurposeRequestPurpose string
 
 // SafeguardingReport defines model for SafeguardingReport.
 type SafeguardingReport struct {
-	// Acknowledgements Who has seen this version of the report, and what was done.
+	// Acknowledgements Who has seen this version of the report, or an earlier one in which no less was missing in any currency, and what was done.
 	Acknowledgements *[]SafeguardingAcknowledgement `json:"acknowledgements,omitempty"`
 
 	// Actor Name of the person who had the report made again, if given.
