@@ -61,6 +61,8 @@ func (c recurringChangeCommand) change(ctx context.Context, env *Env,
 			return env.say(nil, "It needs a second person, who approves it with: causeway ledger proposals approve %s\n", done.Proposal.ID)
 		case v.Ends():
 			return env.say(nil, "%s is not posted for months after %s.\n", v.Name, v.Last)
+		case !v.Last.IsZero():
+			return env.say(nil, "%s is posted for each month from %s to %s, after it is over.\n", v.Name, v.First, v.Last)
 		default:
 			return env.say(nil, "%s is posted for each month from %s on, after it is over.\n", v.Name, v.First)
 		}

@@ -64,6 +64,8 @@ func namedRecurring(all []recurring.Adjustment, name string) recurring.Adjustmen
 type Recurring struct {
 	recurring.Version // the latest one
 	Runs              []recurring.Run
+	// IsOver: nothing more is posted.
+	IsOver bool
 }
 
 // Recurring lists the recurring adjustments, by name.
@@ -75,7 +77,7 @@ func (s *Periods) Recurring(ctx context.Context, p ident.Platform) (list []Recur
 	runs, err := s.Store.RecurringRuns(ctx, p, period.Month{})
 	for _, a := range all {
 		latest, _ := a.Latest()
-		item := Recurring{Version: latest}
+		item := Recurring{Version: latest, IsOver: a.IsOver(runs, period.Calendar{}, s.Clock.Now())} // closed months are posted
 		for i := range runs {
 			if run := runs[len(runs)-1-i]; run.Name == latest.Name {
 				item.Runs = append(item.Runs, run)
@@ -153,14 +155,14 @@ func (s *Periods) setRecurring(ctx context.Context, tx Tx, c foureyes.Change, r 
 	if err != nil {
 		return v, "", err
 	}
-	posted, err := tx.RecurringRuns(ctx, c.Platform, v.First)
+	posted, err := tx.RecurringRuns(ctx, c.Platform, calendar.FirstUnclosed)
 	if err != nil {
 		return v, "", err
 	}
 	if v, err = namedRecurring(all, v.Name).Change(v, posted, calendar); err != nil {
 		return v, "", err
 	}
-	if err := recurring.CheckNumber(all, v); err != nil {
+	if err := recurring.CheckNumber(all, v, posted, calendar, c.At); err != nil {
 		return v, "", err
 	}
 	v.At, v.By, v.Approval = c.At, c.By, c.Approval

@@ -3,6 +3,7 @@ package proposals_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -248,6 +249,40 @@ func TestRecurring_EndedByTwoPersons(t *testing.T) {
 		t.Errorf("%d postings", len(posted))
 	}
 	e.checkLedger()
+}
+
+func TestRecurring_AccrualsOfPastMonthsDoNotCount(t *testing.T) {
+	t.Parallel()
+	// A platform that has used up the number of adjustments with accruals of one month each has room for others once that month is posted.
+	e := newEnvWithRent(t, present)
+	for last := range 2 { // of the month before, and of the present one
+		e.Do(func(ctx context.Context, tx *postgres.Unit) error {
+			for i := range recurring.MaxAdjustments - 1 {
+				v := rent(present)
+				if last == 0 {
+					v.First = present.Previous()
+				}
+				v.Platform, v.Name, v.Number, v.Last, v.At, v.By = e.Platform.ID, fmt.Sprintf("bill-%d-%d", last, i), 1, v.First, e.Clock.Now(), e.ana
+				run := recurring.Run{Platform: v.Platform, Name: v.Name, Month: v.First, Version: 1, Posting: e.IDs.New(e.Clock.Now()), At: v.At}
+				if err := errors.Join(tx.SaveRecurringAdjustment(ctx, v), tx.SaveRecurringRun(ctx, run)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	bill := rent(present)
+	bill.Name, bill.Last = "another-bill", present
+
+	if _, err := e.periods.SetRecurring(t.Context(), e.Platform.ID, e.ana, bill); !fault.Is(err, fault.Conflict) ||
+		!strings.Contains(err.Error(), "can have 200") {
+		t.Errorf("beside 200 of the present month: %v", err)
+	}
+	e.moveInto(present.Next())
+	made, err := e.periods.SetRecurring(t.Context(), e.Platform.ID, e.ana, bill)
+	if _, err := e.approve(e.ben, proposed(t, made, err).ID); err != nil {
+		t.Errorf("after their month: %v", err)
+	}
 }
 
 func TestRecurring_DamageIsFound(t *testing.T) {

@@ -22,7 +22,7 @@ import (
 	"causeway/ledger"
 )
 
-// MaxAdjustments is the maximum number of recurring adjustments of a platform that have not ended.
+// MaxAdjustments is the maximum number of recurring adjustments of a platform that go on: see CheckNumber.
 const MaxAdjustments = 200
 
 // maxNote leaves room for the name and the month in the note of an authorisation.
@@ -120,8 +120,12 @@ func (a Adjustment) For(m period.Month) (Version, bool) {
 func (a Adjustment) Change(v Version, posted []Run, c period.Calendar) (Version, error) {
 	latest, exists := a.Latest()
 	v.Number = latest.Number + 1
-	if v.Ends() && (!exists || latest.Ends()) {
+	if v.Ends() && !exists {
 		return v, conflict("Not in force", "There is no recurring adjustment %q that can be ended.", v.Name)
+	}
+	if v.Ends() && !latest.Last.IsZero() && !v.Last.Before(latest.Last) {
+		return v, conflict("Not in force", "The recurring adjustment %q ends with %s. It can be ended after an earlier month.", v.Name,
+			latest.Last)
 	}
 	if c.State(v.First) == period.Closed {
 		return v, conflict("Month is closed", "%s is closed. The first month that can have other postings is %s.", v.First, c.FirstUnclosed)
@@ -135,11 +139,18 @@ func (a Adjustment) Change(v Version, posted []Run, c period.Calendar) (Version,
 	return v, nil
 }
 
-// CheckNumber returns CONFLICT if a version would be one adjustment too many among those of a platform.
-func CheckNumber(all []Adjustment, v Version) error {
+// IsOver reports whether nothing more is posted: the last month is over, and no month is due.
+func (a Adjustment) IsOver(posted []Run, c period.Calendar, now time.Time) bool {
+	latest, _ := a.Latest()
+	return !latest.Last.IsZero() && latest.Last.Before(period.MonthOf(now)) && len(a.Due(posted, c, now)) == 0
+}
+
+// CheckNumber returns CONFLICT if a version would be one adjustment too many among those of a platform. Those that have ended, or are
+// over, as accruals of a single month soon are, do not count.
+func CheckNumber(all []Adjustment, v Version, posted []Run, c period.Calendar, now time.Time) error {
 	others := 0
 	for _, a := range all {
-		if latest, _ := a.Latest(); latest.Name != v.Name && !latest.Ends() {
+		if latest, _ := a.Latest(); latest.Name != v.Name && !latest.Ends() && !a.IsOver(posted, c, now) {
 			others++
 		}
 	}
@@ -175,9 +186,8 @@ func (a Adjustment) Due(posted []Run, c period.Calendar, now time.Time) (due []D
 		first = c.FirstUnclosed
 	}
 	for m := first; len(a) > 0 && m.Before(period.MonthOf(now)); m = m.Next() {
-		v, covered := a.For(m)
-		done := slices.ContainsFunc(posted, func(r Run) bool { return r.Name == a[0].Name && r.Month == m })
-		if covered && !done {
+		isOfMonth := func(r Run) bool { return r.Month == m && r.Name == a[0].Name }
+		if v, covered := a.For(m); covered && !slices.ContainsFunc(posted, isOfMonth) {
 			due = append(due, Due{v, m})
 		}
 	}

@@ -1,6 +1,7 @@
 package recurring_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
+	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/period"
 	"causeway/core/recurring"
@@ -89,11 +91,17 @@ type books struct {
 	runs     []recurring.Run
 	balance  map[string]int64
 	posted   map[uuid.UUID]bool
+	// over: nothing more is posted, unless the adjustment is changed.
+	over bool
 }
 
 // run posts what is due.
 func (b *books) run(t *rapid.T, now time.Time) {
+	defer func() { b.over = b.of.IsOver(b.runs, b.calendar, now) }()
 	for _, due := range b.of.Due(b.runs, b.calendar, now) {
+		if b.over {
+			t.Fatalf("%+v is due after the last month", due)
+		}
 		run, postings, authorised := due.Post(now)
 		if len(authorised) != len(postings) || (run.Reversal != uuid.Nil) != (len(postings) == 2) {
 			t.Fatalf("%d postings of %+v, %d are authorised", len(postings), run, len(authorised))
@@ -175,7 +183,7 @@ func (b *books) change(t *rapid.T, v recurring.Version) {
 	if next.Number != len(b.of)+1 {
 		t.Fatalf("version %d of %d", next.Number, len(b.of))
 	}
-	b.of = append(b.of, next)
+	b.of, b.over = append(b.of, next), false
 }
 
 func (b *books) close(t *rapid.T, now time.Time) {
@@ -231,5 +239,71 @@ func TestAdjustment_Change(t *testing.T) {
 	}
 	if _, err := a.Change(a.End(january), nil, closed); err == nil {
 		t.Error("ended twice")
+	}
+}
+
+func TestAdjustment_ChangeEndsOnlyWhatGoesOn(t *testing.T) {
+	t.Parallel()
+	// One with a last month is ended after an earlier one, also if it was ended before, and not after that month or a later one, which
+	// would take nothing away.
+	v := accrual(5)
+	v.Last = after(january, 3)
+	a := recurring.Adjustment{v}
+	for _, last := range []int{3, 4} {
+		if _, err := a.Change(a.End(after(january, last)), nil, period.Calendar{}); err == nil {
+			t.Errorf("ended after month %d, of 3", last)
+		}
+	}
+	for _, last := range []int{2, 0} {
+		ended, err := a.Change(a.End(after(january, last)), nil, period.Calendar{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a = append(a, ended)
+		if due := a.Due(nil, period.Calendar{}, after(january, 9).Start()); len(due) != last+1 {
+			t.Errorf("%d months are due, want %d", len(due), last+1)
+		}
+	}
+}
+
+func TestCheckNumber(t *testing.T) {
+	t.Parallel()
+	// As many go on at the same time as are allowed. Those that have ended, and those whose last month is over and posted, do not count.
+	now := after(january, 2).Start()
+	posts := func(change func(*recurring.Version)) (all []recurring.Adjustment, runs []recurring.Run) {
+		for i := range recurring.MaxAdjustments {
+			v := accrual(5)
+			v.Name = fmt.Sprintf("accrual-%d", i)
+			change(&v)
+			all = append(all, recurring.Adjustment{v})
+			runs = append(runs, recurring.Run{Name: v.Name, Month: january})
+		}
+		return all, runs
+	}
+	for name, c := range map[string]struct {
+		change  func(*recurring.Version)
+		posted  int
+		refused bool
+	}{
+		"without a last month":      {func(*recurring.Version) {}, recurring.MaxAdjustments, true},
+		"ended":                     {func(v *recurring.Version) { v.Last = v.First.Previous() }, 0, false},
+		"of a month, posted":        {func(v *recurring.Version) { v.Last = january }, recurring.MaxAdjustments, false},
+		"of a month, one is posted": {func(v *recurring.Version) { v.Last = january }, 1, false},
+		"of a month, not posted":    {func(v *recurring.Version) { v.Last = january }, 0, true},
+		"of the present month":      {func(v *recurring.Version) { v.First = after(january, 2); v.Last = v.First }, 0, true},
+	} {
+		all, runs := posts(c.change)
+		err := recurring.CheckNumber(all, accrual(5), runs[:c.posted], period.Calendar{}, now)
+		if f, ok := fault.As(err); ok != c.refused || ok && f.Reason != "Too many recurring adjustments" {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := recurring.CheckNumber(all[1:], accrual(5), nil, period.Calendar{}, now); err != nil {
+			t.Errorf("%s: with one less: %v", name, err)
+		}
+		changed := all[0][0]
+		changed.Last = period.Month{}
+		if err := recurring.CheckNumber(all, changed, nil, period.Calendar{}, now); err != nil {
+			t.Errorf("%s: a change of one of them: %v", name, err)
+		}
 	}
 }

@@ -88,7 +88,7 @@ func (c *Console) showRecurring(r *request) error {
 	v.Sections = []section{{Heading: "Entries", Table: &lines}, {Heading: "Months", Table: recurringRuns(v.Base, a.Runs)}}
 	if v.Person.May(person.KeepBooks, r.platform.ID) {
 		v.Actions = []fact{actionLink("Change it", v.Base+"/set-recurring?name="+escapeQuery(a.Name))}
-		if !a.Ends() {
+		if !a.IsOver {
 			v.Actions = append(v.Actions, actionLink("End it", v.Base+"/recurring/"+a.Name+"/end"))
 		}
 	}

@@ -12,8 +12,8 @@ import (
 
 func TestRecurring_SetAndEnded(t *testing.T) {
 	t.Parallel()
-	// Who keeps the books adds, changes and ends a recurring adjustment with a code. What is wrong is shown with what was entered; a
-	// proposal leads to its page.
+	// Who keeps the books adds, changes and ends a recurring adjustment with a code, until nothing more is posted. What is wrong is shown with
+	// what was entered; a proposal leads to its page.
 	s := asFinance(t)
 	author := "Ada Lovelace (Token:" + newPerson().ID.UUID().String() + ")"
 	form := url.Values{"name": {"licences"}, "entries": {"expense/licences liability/accrued 12.50 USD\r\n"}, "first": {"2026-10"},
@@ -49,6 +49,14 @@ func TestRecurring_SetAndEnded(t *testing.T) {
 	}
 	if want := "end office-rent after 2026-12 by " + author; !slices.Contains(s.calls.log, want) {
 		t.Errorf("%q lack %s", s.calls.log, want)
+	}
+	shownOne, end := base+"/recurring/"+recurringName, `/recurring/`+recurringName+`/end"`
+	if got := s.get(shownOne).body; !strings.Contains(got, end) {
+		t.Error("it cannot be ended")
+	}
+	s.books.monthly[0].IsOver = true
+	if got := s.get(shownOne).body; strings.Contains(got, end) {
+		t.Error("it can be ended after its last month")
 	}
 	s.books.refusal = fault.New(fault.Conflict, "2026-09 is closed.")
 	if got := s.post(base+"/set-recurring", form); got.StatusCode != 409 || !strings.Contains(got.body, "2026-09 is closed.") {
