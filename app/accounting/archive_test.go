@@ -200,6 +200,26 @@ func TestArchive_ArchivedMonthIsRefused(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
+	since := period.Interval{From: day(time.January, 31)} // a day before, as a timeline reads it
+	for what, c := range map[string]struct {
+		filter   ports.PostingFilter
+		archived bool
+	}{
+		"an old transaction":              {ports.PostingFilter{Transaction: old, Ascending: true}, true},
+		"an old one since a day":          {ports.PostingFilter{Transaction: old, Interval: since}, true},
+		"a recent one":                    {ports.PostingFilter{Transaction: recent, Ascending: true}, false},
+		"a recent one since a day before": {ports.PostingFilter{Transaction: recent, Interval: since, Ascending: true}, false},
+		"with a reference":                {ports.PostingFilter{OrOf: recent, Memos: []string{"x"}, Interval: since, Ascending: true}, false},
+		"an old one with a reference":     {ports.PostingFilter{OrOf: old, Memos: []string{"x"}, Interval: since, Ascending: true}, true},
+		"with a reference at any time":    {ports.PostingFilter{OrOf: recent, Memos: []string{"x"}, Ascending: true}, true},
+	} {
+		c.filter.Platform, c.filter.Limit = p, 9
+		if page, err := reports.Postings(ctx, c.filter); c.archived {
+			wantArchived(t, what, err)
+		} else if err != nil || page.More {
+			t.Errorf("%s: %+v, %v", what, page, err)
+		}
+	}
 	_, err = env.tryCheckLedger()
 	wantArchived(t, "a check", err)
 	if !strings.HasPrefix(err.Error(), "MONTH_ARCHIVED: The month 2026-01 is archived") {

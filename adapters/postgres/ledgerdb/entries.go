@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -112,7 +111,7 @@ func (s *Store) Entries(ctx context.Context, q Querier, f ports.EntryFilter) (po
 }
 
 // checkFilterAvailable returns MONTH_ARCHIVED if an entry of the filter may be in an archived
-// month. A transaction has no postings before it was created, and its id has that time.
+// month.
 func checkFilterAvailable(ctx context.Context, q Querier, f ports.EntryFilter) error {
 	m, err := loadMonths(ctx, q, f.Platform.UUID())
 	if err != nil || f.After.Seq >= m.lastArchivedSeq {
@@ -125,7 +124,7 @@ func checkFilterAvailable(ctx context.Context, q Querier, f ports.EntryFilter) e
 		}
 		return err
 	}
-	if id := f.Transaction.UUID(); id.Version() == 7 && !time.Unix(id.Time().UnixTime()).Before(m.archivedBefore) {
+	if m.areBefore(f.Transaction) {
 		return nil
 	}
 	return m.archivedError()

@@ -118,6 +118,14 @@ func postingSearchRanges(ctx context.Context, q Querier, m months, f ports.Posti
 		all.upto = f.After - 1
 	}
 	if isSelective(f) {
+		if m.areBefore(f.Transaction) {
+			all.after = max(all.after, m.lastArchivedSeq)
+		}
+		// A timeline begins a while before its transaction was created.
+		if from := f.Interval.From; f.By == ports.ByRecorded && !from.IsZero() && from.Before(m.archivedBefore) &&
+			(m.areBefore(f.Transaction) || m.areBefore(f.OrOf)) {
+			f.Interval.From = m.archivedBefore
+		}
 		if f.By == ports.ByRecorded && !f.Interval.IsUnbounded() {
 			s, err := recordedRange(ctx, q, f.Platform.UUID(), m, f.Interval)
 			return m.clip([]searchRange{{seqRange: s}}, all, f.Ascending, false), err

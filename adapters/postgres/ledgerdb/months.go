@@ -96,6 +96,12 @@ func (m months) checkAvailable(at time.Time) error {
 	return nil
 }
 
+// areBefore reports whether the archived months were over when a transaction was created, as its id says: it has no postings in them.
+func (m months) areBefore(t ident.Transaction) bool {
+	id := t.UUID()
+	return id.Version() == 7 && !time.Unix(id.Time().UnixTime()).Before(m.archivedBefore)
+}
+
 // CheckAvailable returns MONTH_ARCHIVED if postings of the platform that were recorded at or
 // after a time are archived.
 func CheckAvailable(ctx context.Context, q Querier, p ident.Platform, from time.Time) error {
