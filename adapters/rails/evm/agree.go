@@ -98,10 +98,19 @@ func sameOutcome(other receipt) func(*receipt) error {
 
 // haveTransfers returns checks that transactions have brought transfers.
 func haveTransfers(transfers []transfer) map[eth.Hash]func(*receipt) error {
+	events := make([]event, len(transfers))
+	for i, t := range transfers {
+		events[i] = t.event
+	}
+	return haveEvents(events)
+}
+
+// haveEvents returns checks that transactions have succeeded with events.
+func haveEvents(events []event) map[eth.Hash]func(*receipt) error {
 	byTransaction := map[eth.Hash][]event{}
-	for _, t := range transfers {
-		hash := eth.Hash(t.Transaction)
-		byTransaction[hash] = append(byTransaction[hash], t.event)
+	for _, e := range events {
+		hash := eth.Hash(e.Transaction)
+		byTransaction[hash] = append(byTransaction[hash], e)
 	}
 	checks := make(map[eth.Hash]func(*receipt) error, len(byTransaction))
 	for hash, events := range byTransaction {
@@ -111,7 +120,7 @@ func haveTransfers(transfers []transfer) map[eth.Hash]func(*receipt) error {
 			}
 			for _, e := range events {
 				if own.Status != 1 || !slices.ContainsFunc(own.Logs, func(o event) bool { return o.isSame(e) }) {
-					return fmt.Errorf("has not the same transfers in the transaction %s", eth.FormatHash(hash))
+					return fmt.Errorf("has not the same events in the transaction %s", eth.FormatHash(hash))
 				}
 			}
 			return nil

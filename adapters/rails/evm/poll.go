@@ -67,6 +67,8 @@ func (r *Rail) report(report *ports.RailReport, e Event) int64 {
 		report.Contradictions = append(report.Contradictions, unknownTransfer(e))
 	case Moved:
 		report.Contradictions = append(report.Contradictions, movedByOwner(e))
+	case Revoked:
+		report.Contradictions = append(report.Contradictions, revoked(e))
 	case Undone:
 		report.Contradictions = append(report.Contradictions, undone(e))
 	case Issued:

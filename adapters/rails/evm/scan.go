@@ -36,16 +36,12 @@ func (r *Rail) scan(ctx context.Context, state Chain, h head) (more bool, err er
 		to := min(state.Position+r.lastRange.Load(), h.final)
 		end, events, err := r.readRange(ctx, state.Position+1, to)
 		if err != nil {
-			if width := to - state.Position; width > minRange && ctx.Err() == nil {
-				r.lastRange.Store(max(width/2, minRange))
-				r.log.WithError(err).WithField("blocks", width).Debug("range of blocks not read; trying half of it")
+			if r.readsLess(ctx, to-state.Position, err) {
 				continue
 			}
 			return false, err
 		}
-		if len(events) < smallReply {
-			r.lastRange.Store(min(2*r.lastRange.Load(), r.maxRange))
-		}
+		r.readsMore(events)
 		deposits, err := r.deposits(ctx, events)
 		if err != nil {
 			return false, err
@@ -70,16 +66,37 @@ func (r *Rail) scan(ctx context.Context, state Chain, h head) (more bool, err er
 	return state.Position < h.final, nil
 }
 
-// readRange returns the events of the contracts in a range of blocks, and its end.
+// readsLess halves the range that is read at once, after a node has refused one. It returns false if that is the shortest.
+func (r *Rail) readsLess(ctx context.Context, width uint64, refusal error) bool {
+	if width <= minRange || ctx.Err() != nil {
+		return false
+	}
+	r.lastRange.Store(max(width/2, minRange))
+	r.log.WithError(refusal).WithField("blocks", width).Debug("range of blocks not read; trying half of it")
+	return true
+}
+
+// readsMore doubles the range that is read at once, if the reply to one was small.
+func (r *Rail) readsMore(events []event) {
+	if len(events) < smallReply {
+		r.lastRange.Store(min(2*r.lastRange.Load(), r.maxRange))
+	}
+}
+
+// readRange returns the transfers of the contracts in a range of blocks, and its end.
 func (r *Rail) readRange(ctx context.Context, from, to uint64) (end Block, events []event, err error) {
 	contracts := make([]string, 0, len(r.tokens))
 	for _, c := range r.tokens {
 		contracts = append(contracts, eth.FormatAddress(c))
 	}
 	slices.Sort(contracts)
+	return r.readEvents(ctx, from, to, contracts, []any{eth.FormatHash(eth.TransferTopic)})
+}
+
+// readEvents returns the events of contracts with some topics in a range of blocks, and its end.
+func (r *Rail) readEvents(ctx context.Context, from, to uint64, contracts []string, topics []any) (end Block, events []event, err error) {
 	var last *block
-	filter := map[string]any{"fromBlock": quantity(from), "toBlock": quantity(to), "address": contracts,
-		"topics": []any{eth.FormatHash(eth.TransferTopic)}}
+	filter := map[string]any{"fromBlock": quantity(from), "toBlock": quantity(to), "address": contracts, "topics": topics}
 	if err := r.nodes.call(ctx, &request{Method: "eth_getLogs", Params: []any{filter}, Result: &events},
 		&request{Method: "eth_getBlockByNumber", Params: []any{quantity(to), false}, Result: &last}); err != nil {
 		return end, nil, err
@@ -114,11 +131,7 @@ func (r *Rail) transfers(events []event) []transfer {
 		if !listed {
 			continue
 		}
-		topics := make([]eth.Hash, len(e.Topics))
-		for i, topic := range e.Topics {
-			topics[i] = eth.Hash(topic)
-		}
-		if t, ok := eth.DecodeTransfer(topics, e.Data); ok && t.Amount.Sign() > 0 {
+		if t, ok := eth.DecodeTransfer(e.hashes(), e.Data); ok && t.Amount.Sign() > 0 {
 			found = append(found, transfer{e, t, currency})
 		}
 	}

@@ -120,6 +120,7 @@ const (
 	Unknown  EventKind = "UNKNOWN" // money has left the wallet by no transaction of ours
 	Moved    EventKind = "MOVED"   // money has left the address of an embedded wallet by no transaction of ours
 	Issued   EventKind = "ISSUED"  // an embedded wallet has an address, which is the payer
+	Revoked  EventKind = "REVOKED" // the owner of an embedded wallet has used the nonce of a payment, which was not made
 	Undone   EventKind = "UNDONE"  // a payment from or to an embedded wallet was done before its block vanished, and is no more
 )
 

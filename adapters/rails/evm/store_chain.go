@@ -198,7 +198,7 @@ func (q querier) changeHoldings(ctx context.Context, connection string, changes 
 	return q.Send(ctx, batch)
 }
 
-// addEvents numbers events. The row of the connection must be locked.
+// addEvents numbers events, and locks the row of the connection.
 func (q querier) addEvents(ctx context.Context, connection string, events []Event, now time.Time) error {
 	if len(events) == 0 {
 		return nil
@@ -214,6 +214,13 @@ func (q querier) addEvents(ctx context.Context, connection string, events []Even
 		batch.Queue(insertEvent.SQL, eventTable.Columns(&eventRow{e, connection, now}).Fields()...)
 	}
 	return q.Send(ctx, batch)
+}
+
+// Report adds an event to those of a connection.
+func (s *Store) Report(ctx context.Context, connection string, e Event) error {
+	return s.inTx(ctx, func(ctx context.Context, tx querier) error {
+		return tx.addEvents(ctx, connection, []Event{e}, s.db.Now())
+	})
 }
 
 // Blocks returns the ends of the ranges that were read, the latest first. It uses the primary key.

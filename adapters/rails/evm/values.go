@@ -128,15 +128,26 @@ func (e event) isSame(o event) bool {
 		slices.Equal(e.Topics, o.Topics) && bytes.Equal(e.Data, o.Data)
 }
 
+// hashes returns the topics of an event.
+func (e event) hashes() []eth.Hash {
+	topics := make([]eth.Hash, len(e.Topics))
+	for i, topic := range e.Topics {
+		topics[i] = eth.Hash(topic)
+	}
+	return topics
+}
+
 // receipt says how a transaction in a block has ended.
 type receipt struct {
-	Hash        hexHash `json:"transactionHash"`
-	BlockNumber hexUint `json:"blockNumber"`
-	BlockHash   hexHash `json:"blockHash"`
-	Status      hexUint `json:"status"`
-	GasUsed     hexUint `json:"gasUsed"`
-	GasPrice    hexBig  `json:"effectiveGasPrice"`
-	Logs        []event `json:"logs"`
+	Hash        hexHash     `json:"transactionHash"`
+	BlockNumber hexUint     `json:"blockNumber"`
+	BlockHash   hexHash     `json:"blockHash"`
+	Status      hexUint     `json:"status"`
+	From        *hexAddress `json:"from"`
+	To          *hexAddress `json:"to"` // nil if it has made a contract
+	GasUsed     hexUint     `json:"gasUsed"`
+	GasPrice    hexBig      `json:"effectiveGasPrice"`
+	Logs        []event     `json:"logs"`
 	// L1Fee is what a layer-2 chain adds for its data on layer 1.
 	L1Fee *hexBig `json:"l1Fee"`
 }

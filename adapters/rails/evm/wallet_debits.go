@@ -24,6 +24,10 @@ type debit struct {
 	index  int
 	stored *Transaction // that has failed; nil for none
 	from   eth.Address
+	// contract and to are those that its owner has signed for.
+	contract, to eth.Address
+	// elsewhere: these, or the chain, are those of another connection, which may have sent its authorisation.
+	elsewhere bool
 }
 
 // debitTransaction returns a transaction of the transfer with a call, without its nonce and gas.
@@ -73,7 +77,8 @@ func (r *Rail) Debit(ctx context.Context, transfers []ports.WalletTransfer) []po
 	return outcomes
 }
 
-// newDebit returns a transfer from a wallet, or why it is none of this chain, contract and wallet of the connection.
+// newDebit returns a transfer from a wallet, or why it is none of this chain, contract and wallet of the connection. One by authorisation
+// is returned anyway: its nonce and its time decide.
 func (r *Rail) newDebit(ctx context.Context, index int, t ports.WalletTransfer) (d debit, err error) {
 	via, err := r.Settlement(ctx)
 	if err != nil {
@@ -90,15 +95,24 @@ func (r *Rail) newDebit(ctx context.Context, index int, t ports.WalletTransfer) 
 		r.log.WithError(err).Error("the address of a wallet is not known; will retry")
 		return d, fault.New(fault.ServiceUnavailable, "The custody is not available.")
 	}
-	if !d.IsVia(*via) { // a process that found another way before may be about to send it
-		if why, err := r.giveUp(ctx, d, 0); err != nil || why != "" {
-			r.log.WithError(err).WithField("subject", d.Transaction).Warn("a transfer by another way is not refused; will retry: " + why)
-			return d, fault.New(fault.ServiceUnavailable, "Whether the transfer was made is not known yet.")
-		}
-		return d, errors.New("its owner has signed for another chain, token, recipient or method; create a new quote")
+	authorization, domain, err := d.Authorization(d.from)
+	d.contract, d.to = domain.Contract, authorization.To
+	switch d.elsewhere = !d.IsVia(*via); {
+	case !d.elsewhere:
+		return d, err
+	case d.Method == wallet.ByAuthorization && err == nil: // it is decided by its nonce and its time
+		return d, nil
 	}
-	return d, nil
+	// A process that found another way before may be about to send it.
+	if why, err := r.giveUp(ctx, d, 0); err != nil || why != "" {
+		r.log.WithError(err).WithField("subject", d.Transaction).Warn("a transfer by another way is not refused; will retry: " + why)
+		return d, fault.New(fault.ServiceUnavailable, "Whether the transfer was made is not known yet.")
+	}
+	return d, errElsewhere
 }
+
+// errElsewhere is the error for a transfer that is none of the connection.
+var errElsewhere = errors.New("its owner has signed for another chain, token, recipient or method; create a new quote")
 
 // signDebit signs a transfer with the key of the wallet.
 func (r *Rail) signDebit(ctx context.Context, p ident.Platform, subject uuid.UUID, terms wallet.Terms) (wallet.SignedTransfer, error) {
@@ -134,7 +148,7 @@ func (r *Rail) decide(ctx context.Context, open []debit, outcomes []ports.Outcom
 	for i, d := range open {
 		switch {
 		case used[i]:
-			outcomes[d.index] = ports.Outcome{Verdict: ports.Done, PartnerID: eth.FormatHash(d.Nonce)}
+			outcomes[d.index] = r.outcomeOfUse(ctx, d, final)
 		case int64(final.Timestamp) >= d.ValidBefore:
 			switch why, err := r.giveUp(ctx, d, d.ValidBefore); {
 			case err != nil:
@@ -142,9 +156,10 @@ func (r *Rail) decide(ctx context.Context, open []debit, outcomes []ports.Outcom
 			case why != "":
 				outcomes[d.index] = r.waiting(why)
 			default:
-				outcomes[d.index] = ports.Outcome{Verdict: ports.Refused, Accepted: d.stored != nil, Reason: transaction.QuoteExecutionFailed,
-					Code: codeExpired, Text: "the chain has not taken the transfer in the time that its owner has signed for"}
+				outcomes[d.index] = expired(d)
 			}
+		case d.elsewhere:
+			outcomes[d.index] = r.waiting("another connection may have sent it; if not, it fails at the end of its time: " + errElsewhere.Error())
 		case d.stored != nil:
 			outcomes[d.index] = r.waiting("the contract has refused the transfer; it can no longer be sent, and fails at the end of its time")
 		case int64(final.Timestamp)+lastMinutes >= d.ValidBefore:
@@ -156,74 +171,10 @@ func (r *Rail) decide(ctx context.Context, open []debit, outcomes []ports.Outcom
 	return fresh
 }
 
-// authorizations returns whether each transfer was made as of the final block, as every node says that answers, and that block.
-func (r *Rail) authorizations(ctx context.Context, open []debit) (used []bool, final block, err error) {
-	h, err := r.head(ctx)
-	if err != nil {
-		return nil, final, err
-	}
-	blocks, err := r.blocksAt(ctx, []uint64{h.final})
-	if err != nil {
-		return nil, final, err
-	}
-	if !h.any || blocks[h.final] == nil {
-		return nil, final, errors.New("there is no final block yet")
-	}
-	for _, n := range r.nodes.list {
-		said, err := r.authorizationsOf(ctx, n, open, blocks[h.final])
-		if err != nil {
-			r.log.WithError(err).Warn("a node does not say which authorisations were used")
-			continue
-		}
-		for i := range used {
-			if used[i] != said[i] {
-				return nil, final, errors.New("the nodes disagree about an authorisation; waiting until they agree")
-			}
-		}
-		used = said
-	}
-	if used == nil {
-		return nil, final, errors.New("no node says which authorisations were used")
-	}
-	return used, *blocks[h.final], nil
-}
-
-// authorizationsOf asks one node, which must have the same final block.
-func (r *Rail) authorizationsOf(ctx context.Context, n *node, open []debit, final *block) ([]bool, error) {
-	var own *block
-	at := quantity(uint64(final.Number))
-	requests := []*request{{Method: "eth_getBlockByNumber", Params: []any{at, false}, Result: &own}}
-	replies := make([]hexBytes, len(open))
-	for i, d := range open {
-		if d.Method != wallet.ByAuthorization {
-			continue // its transactions alone say whether it was made
-		}
-		call := eth.StateCall(d.from, d.Nonce)
-		requests = append(requests, callContract(r.tokens[money.USDB], call, at, &replies[i]))
-	}
-	if err := r.nodes.sendTo(ctx, n, requests); err != nil {
-		return nil, err
-	}
-	for _, request := range requests {
-		if request.Err != nil {
-			return nil, request.Err
-		}
-	}
-	if own == nil || own.Hash != final.Hash {
-		return nil, errors.New("the node has another final block")
-	}
-	used := make([]bool, len(open))
-	for i, reply := range replies {
-		if open[i].Method != wallet.ByAuthorization {
-			continue
-		}
-		word, err := eth.Uint(reply)
-		if err != nil {
-			return nil, err
-		}
-		used[i] = word.Sign() != 0
-	}
-	return used, nil
+// expired refuses a transfer after its time.
+func expired(d debit) ports.Outcome {
+	return ports.Outcome{Verdict: ports.Refused, Accepted: d.stored != nil, Reason: transaction.QuoteExecutionFailed, Code: codeExpired,
+		Text: "the chain has not taken the transfer in the time that its owner has signed for"}
 }
 
 // sendDebits takes the next step of transfers.

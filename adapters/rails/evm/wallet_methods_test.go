@@ -20,7 +20,7 @@ import (
 func TestWallets_OnlyWhatTheOwnerSigned(t *testing.T) {
 	t.Parallel()
 	// Whatever the token takes: nothing is sent of a payload that the owner has not signed, or that is for another contract, recipient,
-	// chain, method, wallet or payment.
+	// chain, method, wallet or payment. It is refused; an authorisation, which another connection may have sent, once its time is over.
 	for _, contract := range []string{"TestAuthorizedToken", "TestPermitToken", "TestTether"} {
 		t.Run(contract, func(t *testing.T) {
 			t.Parallel()
@@ -62,6 +62,7 @@ func TestWallets_OnlyWhatTheOwnerSigned(t *testing.T) {
 					e.chain.Mine(1)
 				}
 			}
+			authorizations := map[string]ports.WalletTransfer{}
 			for name, change := range map[string]func(*wallet.Settlement){
 				"recipient": func(s *wallet.Settlement) { s.To = other.address },
 				"contract":  func(s *wallet.Settlement) { s.Contract = other.address },
@@ -76,7 +77,11 @@ func TestWallets_OnlyWhatTheOwnerSigned(t *testing.T) {
 				changed := *via
 				change(&changed)
 				id := ident.NewTransaction(e.ids.New, noon)
-				if got := e.debit(r, o.transfer(id, 10, o.payload(id, 10, changed))); got.Verdict != ports.Refused {
+				pays, want := o.transfer(id, 10, o.payload(id, 10, changed)), ports.Refused
+				if changed.Method == wallet.ByAuthorization {
+					authorizations[name], want = pays, ports.Waiting
+				}
+				if got := e.debit(r, pays); got.Verdict != want || got.Accepted {
 					t.Errorf("%s: %+v", name, got)
 				}
 			}
@@ -93,6 +98,9 @@ func TestWallets_OnlyWhatTheOwnerSigned(t *testing.T) {
 				}
 			}
 			e.mine(r, 3)
+			for _, pays := range authorizations {
+				e.wantExpired(r, pays)
+			}
 			e.wantBalances(1000, 0, o)
 		})
 	}

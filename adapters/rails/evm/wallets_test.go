@@ -129,7 +129,7 @@ func TestWallets_TwoProcessesPayOnce(t *testing.T) {
 
 func TestWallets_ForgottenPaymentIsNotSentAgain(t *testing.T) {
 	t.Parallel()
-	// The database knows nothing of the transaction of a payment that was made: the state of its authorisation says so.
+	// The database knows nothing of the transaction of a payment that was made: it is not sent again.
 	e := newWalletEnv(t)
 	r, o := e.holding(100)
 	pays := o.pays(r, 60, 3600)

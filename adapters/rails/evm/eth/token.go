@@ -15,6 +15,13 @@ const wordLength = 32
 // TransferTopic is the first topic of the event Transfer(address,address,uint256) of a token.
 var TransferTopic = Keccak256([]byte("Transfer(address,address,uint256)"))
 
+// UsedTopic and CanceledTopic are the first topics of the events with which a token says that the nonce of an authorisation is used
+// (EIP-3009). Its address and the nonce are the others.
+var (
+	UsedTopic     = Keccak256([]byte("AuthorizationUsed(address,bytes32)"))
+	CanceledTopic = Keccak256([]byte("AuthorizationCanceled(address,bytes32)"))
+)
+
 var (
 	balanceOfSelector = selector("balanceOf(address)")
 	decimalsSelector  = selector("decimals()")
@@ -153,6 +160,14 @@ func DecodeTransfer(topics []Hash, data []byte) (t Transfer, ok bool) {
 
 // AddressTopic returns the topic of an event that stands for an address.
 func AddressTopic(a Address) string { return FormatHash(Hash(appendWord(nil, a[:]))) }
+
+// IsUse reports whether the topics of an event are those of the use of a nonce, and whether that was a transfer.
+func IsUse(topics []Hash, from Address, nonce Hash) (use, transfer bool) {
+	if len(topics) != 3 || topics[1] != Hash(appendWord(nil, from[:])) || topics[2] != nonce {
+		return false, false
+	}
+	return topics[0] == UsedTopic || topics[0] == CanceledTopic, topics[0] == UsedTopic
+}
 
 // addressOfWord returns the address in the last bytes of a word whose other bytes are zero.
 func addressOfWord(word Hash) (Address, bool) {
