@@ -73,6 +73,13 @@ func AnyPaused(ctx context.Context, tx Tx, names ...string) (bool, error) {
 	return slices.ContainsFunc(names, func(name string) bool { return paused[name] }), err
 }
 
+// IsDeleted reports whether a connection is deleted. It uses the primary key.
+func IsDeleted(ctx context.Context, tx Tx, connection string) (deleted bool, err error) {
+	_, err = ReadRow(ctx, tx.Read, `SELECT state = 'DELETED' FROM rail_connections WHERE name = $1 ORDER BY version DESC LIMIT 1`,
+		[]any{connection}, &deleted)
+	return deleted, err
+}
+
 // pausedNames returns the connections and rails that are paused, and keeps them so until the transaction ends.
 func pausedNames(ctx context.Context, tx Tx) (map[string]bool, error) {
 	if _, err := tx.Exec(ctx, lockPausesShared); err != nil {

@@ -114,7 +114,7 @@ func (r *Rail) add(ctx context.Context, s *session,
 func whyNotAdded(added Addition) string {
 	switch added {
 	case Held:
-		return "the connection or its rail is paused"
+		return "the connection or its rail is paused, or the connection is deleted"
 	case Withdrawn:
 		return "the payment was withdrawn from the connection"
 	case NoTurn:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/big"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -63,7 +64,7 @@ func (s *Store) AddTransaction(ctx context.Context, w Wallet, t Transaction,
 		if err != nil {
 			return err
 		}
-		existing, err := tx.transactions(ctx, `connection = $1 AND purpose = $2 AND subject = $3`, w.Connection, t.Purpose, t.Subject)
+		existing, err := tx.existing(ctx, w, t)
 		switch {
 		case err != nil:
 			return err
@@ -98,6 +99,25 @@ func (s *Store) AddTransaction(ctx context.Context, w Wallet, t Transaction,
 	return stored, added, err
 }
 
+// existing returns the transaction that the purpose and subject of one have already. A payment of an embedded wallet can have one of the
+// connection of wallets before this one: that is the payment too. It uses evm_transaction_subject_unique.
+func (q querier) existing(ctx context.Context, w Wallet, t Transaction) ([]Transaction, error) {
+	if !t.isOfWallet() {
+		return q.transactions(ctx, `connection = $1 AND purpose = $2 AND subject = $3`, w.Connection, t.Purpose, t.Subject)
+	}
+	if _, err := q.Exec(ctx, `SELECT pg_advisory_xact_lock(uuid_hash_extended($1::uuid, 20))`, t.Subject); err != nil {
+		return nil, err
+	}
+	found, err := q.transactions(ctx, ofAnyConnection, w.Connection, t.Purpose, []uuid.UUID{t.Subject})
+	if own := slices.IndexFunc(found, func(f Transaction) bool { return f.Connection == w.Connection }); own > 0 {
+		found[0] = found[own]
+	}
+	return found, err
+}
+
+// ofAnyConnection selects the transactions of subjects, of a connection and of all others.
+const ofAnyConnection = `connection = ANY($1::text || ARRAY(SELECT c.connection FROM evm_chains c)) AND purpose = $2 AND subject = ANY($3::uuid[])`
+
 // paymentKinds are the payments of connections that transactions are for; the others move nothing of a customer.
 var paymentKinds = map[Purpose]rail.Kind{Payout: rail.Payout, Refund: rail.Refund}
 
@@ -107,6 +127,9 @@ func (q querier) leave(ctx context.Context, w Wallet, t Transaction, now time.Ti
 	switch {
 	case t.isAtWallet():
 		paused, err := storage.AnyPaused(ctx, q.Tx, w.Connection, string(w.Rail))
+		if err == nil && !paused { // a process may not know yet that it is deleted
+			paused, err = storage.IsDeleted(ctx, q.Tx, w.Connection)
+		}
 		if err != nil || paused {
 			return Held, err
 		}
@@ -273,13 +296,14 @@ func (q querier) transactions(ctx context.Context, condition string, args ...any
 	err = q.Read(ctx, `SELECT `+transactionTable.Names("t")+`, `+attemptColumns(new(Attempt)).Names("a")+`
 		FROM (SELECT * FROM evm_transactions WHERE `+condition+
 		`) t JOIN evm_attempts a ON a.connection = t.connection AND a.sender = t.sender AND a.nonce = t.nonce
-		ORDER BY t.sender, t.nonce, a.number`, args, func(rows pgx.Rows) error {
+		ORDER BY t.sender, t.nonce, t.connection, a.number`, args, func(rows pgx.Rows) error {
 		var t Transaction
 		var a Attempt
 		if err := rows.Scan(append(transactionTable.Columns(&t), attemptColumns(&a)...).Fields()...); err != nil {
 			return err
 		}
-		if last := len(found) - 1; last >= 0 && found[last].Sender == t.Sender && found[last].Nonce == t.Nonce {
+		if last := len(found) - 1; last >= 0 && found[last].Connection == t.Connection && found[last].Sender == t.Sender &&
+			found[last].Nonce == t.Nonce {
 			found[last].Attempts = append(found[last].Attempts, a)
 			return nil
 		}
