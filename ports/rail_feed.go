@@ -155,3 +155,10 @@ type ExclusiveRail interface {
 	// may share in parts is named by rail.ExclusivePart. It does no I/O, and shows no secret.
 	Exclusive() []string
 }
+
+// UnsettledRail is implemented by adapters that move money without payments of connections, such as that of embedded wallets: nothing else
+// knows what they have begun.
+type UnsettledRail interface {
+	// Unsettled names something that the connection has begun and that may still end either way; empty for nothing. It calls no partner.
+	Unsettled(ctx context.Context) (string, error)
+}

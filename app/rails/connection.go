@@ -7,12 +7,15 @@ import (
 	"slices"
 	"time"
 
+	"causeway/app/internal/uow"
 	"causeway/core/diff"
 	"causeway/core/fault"
 	"causeway/core/ident"
+	"causeway/core/money"
 	"causeway/core/platform"
 	"causeway/core/proposal"
 	"causeway/core/rail"
+	"causeway/core/transaction"
 	"causeway/ports"
 )
 
@@ -85,6 +88,9 @@ func (s *Service) planVersion(ctx context.Context, of change, by Author) (p plan
 	if known {
 		p.serves = append(p.serves, inForce.Connection)
 	}
+	if err := s.checkWallets(ctx, c, p.seen); err != nil {
+		return p, err
+	}
 	test := &ports.RailTest{Connection: c.Name, Version: c.Version, Passed: true, At: c.SetAt}
 	switch {
 	case known && !inForce.Untested && !inForce.Retired && !c.NeedsTest(inForce.Connection):
@@ -104,6 +110,22 @@ func (s *Service) planVersion(ctx context.Context, of change, by Author) (p plan
 	p.test, p.version = test, &ports.RailConnectionVersion{Connection: c, Latest: c.Version, By: by.Actor, Person: by.Person, Note: by.Note}
 	p.version.Untested = test == nil
 	return p, nil
+}
+
+// checkWallets returns INVALID_INPUT if a connection gives up the embedded wallets while payments of them are open.
+func (s *Service) checkWallets(ctx context.Context, c rail.Connection, all []ports.RailConnectionVersion) error {
+	inForce, known := findConnection(all, c.Name)
+	if !known || inForce.Untested && !inForce.Retired || !inForce.IsOfWallets() || c.IsOfWallets() {
+		return nil
+	}
+	open, err := s.openOfWallets(ctx, inForce.Connection)
+	if err != nil || len(open) == 0 {
+		return err
+	}
+	for i, o := range open {
+		open[i] = fault.Field{Field: "currencies", Message: fmt.Sprintf("must have %s: %s %s", money.USDB, o.Field, o.Message)}
+	}
+	return fault.Invalid(open...)
 }
 
 // changesOf returns what a version changes of the latest one, if there is one.
@@ -251,6 +273,9 @@ func (s *Service) test(ctx context.Context, c rail.Connection, seen []ports.Rail
 	if err := checkShared(c, seen); err != nil {
 		return err
 	}
+	if err := s.checkWallets(ctx, c, seen); err != nil {
+		return err
+	}
 	test.Checked, err = adapter.Test(ctx)
 	return err
 }
@@ -346,6 +371,13 @@ func (s *Service) openOf(ctx context.Context, v ports.RailConnectionVersion) (op
 			add("payments", "of it are still %s. List them with: causeway payouts list --connection %s", state, v.Name)
 		}
 	}
+	if v.IsOfWallets() && v.Retired {
+		ofWallets, err := s.openOfWallets(ctx, v.Connection)
+		if err != nil {
+			return nil, err
+		}
+		open = append(open, ofWallets...)
+	}
 	kept, err := s.Feeds.RailFeedItems(ctx, v.Name, 1)
 	if err != nil {
 		return nil, err
@@ -364,4 +396,71 @@ func (s *Service) openOf(ctx context.Context, v ports.RailConnectionVersion) (op
 		}
 	}
 	return open, nil
+}
+
+// openOfWallets says which payments of embedded wallets a connection carries have to end before another connection carries them: that one
+// would not know what this one has sent.
+func (s *Service) openOfWallets(ctx context.Context, c rail.Connection) (open []fault.Field, err error) {
+	add := func(field, format string, args ...any) {
+		open = append(open, fault.Field{Field: field, Message: fmt.Sprintf(format, args...)})
+	}
+	adapter, err := s.Open(c)
+	if err != nil {
+		add("settings", "cannot be used, so that nobody knows what was sent over it; restore them: %v", err)
+		return open, nil
+	}
+	defer func() { err = errors.Join(err, adapter.Close()) }()
+	if unsettled, some := adapter.(ports.UnsettledRail); some {
+		what, err := unsettled.Unsettled(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if what != "" {
+			add("payments", "of wallets are not settled: %s", what)
+		}
+	}
+	platforms := c.Platforms
+	if len(platforms) == 0 {
+		if platforms, err = s.productionPlatforms(ports.ForAllPlatforms(ctx)); err != nil {
+			return nil, err
+		}
+	}
+	for _, p := range platforms {
+		step, err := s.openWalletStep(ports.ForPlatform(ctx, p), p)
+		if err != nil {
+			return nil, err
+		}
+		if step != "" {
+			add("jobs", "about wallets of %s are open. List them with: causeway jobs list --platform %s --step %s", p, p, step)
+			break
+		}
+	}
+	return open, nil
+}
+
+// maxOpenJobs is how many jobs of a step and platform are looked through.
+const maxOpenJobs = 1000
+
+// openWalletStep returns the step of a job of a platform that moves coins of wallets on their chain; empty if there is none.
+func (s *Service) openWalletStep(ctx context.Context, p ident.Platform) (transaction.Step, error) {
+	for _, step := range transaction.WalletSteps() {
+		listed, err := s.Store.ListJobs(ctx, ports.JobFilter{Platform: p, Step: step, Limit: maxOpenJobs})
+		if err != nil || len(listed) == maxOpenJobs { // the next ones may be about wallets
+			return step, err
+		}
+		jobs := make([]ports.Job, len(listed))
+		for i, j := range listed {
+			jobs[i] = j.Job
+		}
+		subjects, err := s.Store.TransactionsByKey(ctx, uow.TransactionKeys(jobs))
+		if err != nil {
+			return step, err
+		}
+		for _, t := range subjects {
+			if step.MovesCoins(t) {
+				return step, nil
+			}
+		}
+	}
+	return transaction.NoStep, nil
 }

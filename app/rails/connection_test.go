@@ -15,9 +15,11 @@ import (
 	"causeway/app/rails"
 	"causeway/core/corridor"
 	"causeway/core/fault"
+	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/platform"
 	"causeway/core/rail"
+	"causeway/core/transaction"
 	"causeway/ports"
 	"causeway/ports/portstest"
 )
@@ -293,5 +295,97 @@ func TestDelete_NotBeforeEveryServerKnowsThatItIsRetired(t *testing.T) {
 	e.Clock.Advance(time.Minute)
 	if _, err := e.Delete(t.Context(), "bank-eur", ana); err != nil {
 		t.Errorf("deleted later: %v", err)
+	}
+}
+
+const walletsFile = `{"adapter": "EVM", "rails": ["BASE"], "currencies": ["USDB"], "settings": {"folder": "a"}}`
+
+// walletJob stores a job of a step about a payment, which is from a wallet or not, and returns a function that ends it.
+func (e *env) walletJob(t *testing.T, step transaction.Step, p ident.Platform, fromWallet bool) (end func()) {
+	t.Helper()
+	one, err := money.ParseRate("1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	amount := money.Amount{Minor: 5, Currency: money.USDB}
+	of := transaction.Transaction{ID: ident.NewTransaction(e.IDs.New, e.Clock.Now()), Platform: p, Customer: e.Customer.ID,
+		PlatformCustomerID: "ana", Type: transaction.Outgoing, State: transaction.Initial, SourceAccount: "rails/ACH",
+		Pricing:   transaction.Pricing{Sent: amount, Received: amount, Rate: one, Market: one},
+		CreatedAt: e.Clock.Now(), UpdatedAt: e.Clock.Now()}
+	if fromWallet {
+		of.SourceAccount = "wallets/x"
+	}
+	job := ports.Job{ID: e.IDs.New(e.Clock.Now()), Platform: p, Step: step, Due: e.Clock.Now(), Subjects: []uuid.UUID{of.ID.UUID()}}
+	e.Do(func(ctx context.Context, tx *postgres.Unit) error {
+		if err := tx.CreateTransactions(ctx, []transaction.Transaction{of}); err != nil {
+			return err
+		}
+		return tx.AddJobs(ctx, []ports.Job{job})
+	})
+	return func() {
+		t.Helper()
+		if err := e.Exec("DELETE FROM jobs WHERE id = '" + job.ID.String() + "'"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestDelete_NotWhilePaymentsOfWalletsAreOpen(t *testing.T) {
+	t.Parallel()
+	// The connection of embedded wallets is deleted, and gives them up in another way, only if it has sent nothing that may still end either
+	// way, and no job will ask what it has sent: the next connection knows nothing of that. Jobs of sandboxes, and refunds of other payments,
+	// are not about it. Nor is it deleted if it cannot be asked.
+	e := newEnv(t, apptest.EditPlatform(func(p *platform.Platform) { p.Environment = platform.Production }))
+	sandbox := e.NewPlatform(func(p *platform.Platform) { p.Environment = platform.Sandbox })
+	e.set(t, "wallets", walletsFile)
+	coins := strings.Replace(walletsFile, "USDB", "USDC", 1)
+	givesUp := func() string {
+		t.Helper()
+		_, _, err := e.Set(t.Context(), "wallets", []byte(coins), ana, true)
+		if f, refused := fault.As(err); refused && len(f.Fields) > 0 {
+			return f.Fields[0].Field
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ""
+	}
+	e.walletJob(t, transaction.StepDebitWallet, sandbox.ID, true)
+	e.walletJob(t, transaction.StepRefund, e.Platform.ID, false)
+	if _, err := e.Retire(t.Context(), "wallets", ana); err != nil {
+		t.Fatal(err)
+	}
+	e.Clock.Advance(time.Minute)
+	for _, step := range []transaction.Step{transaction.StepDebitWallet, transaction.StepCreditWallet, transaction.StepSettleWallet,
+		transaction.StepRefund} {
+		end := e.walletJob(t, step, e.Platform.ID, true)
+		if got := e.open(t, "wallets"); got != "jobs" {
+			t.Errorf("%s: %s", step, got)
+		}
+		if got := givesUp(); got != "currencies" {
+			t.Errorf("%s: gives them up: %s", step, got)
+		}
+		end()
+	}
+	e.unsettled = "the transaction 0x12"
+	if got, other := e.open(t, "wallets"), givesUp(); got != "payments" || other != "currencies" {
+		t.Errorf("unsettled: %s, %s", got, other)
+	}
+	e.unsettled, e.refused = "", errors.New("the seed is gone")
+	if got := e.open(t, "wallets"); got != "settings" {
+		t.Errorf("cannot be opened: %s", got)
+	}
+	e.refused = nil
+
+	if got := e.open(t, "wallets"); got != "" {
+		t.Errorf("settled: %s", got)
+	}
+	e.set(t, "wallets", walletsFile)
+	if got := givesUp(); got != "" {
+		t.Errorf("settled, gives them up: %s", got)
+	}
+	e.unsettled = "the transaction 0x12" // since it was stored
+	if _, _, err := e.Test(t.Context(), "wallets"); err == nil {
+		t.Error("a test takes the wallets away from a connection that has sent something")
 	}
 }

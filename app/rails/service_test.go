@@ -20,10 +20,13 @@ type adapter struct {
 	ports.ConnectedRail
 	broken    error
 	exclusive []string
+	unsettled string
 	closed    *int
 }
 
 func (a adapter) Exclusive() []string { return a.exclusive }
+
+func (a adapter) Unsettled(context.Context) (string, error) { return a.unsettled, nil }
 
 func (a adapter) Test(context.Context) ([]string, error) {
 	return []string{"the folder exists"}, a.broken
@@ -40,6 +43,7 @@ type env struct {
 	opened, closed  int
 	broken, refused error
 	onOpen          func(rail.Connection) // if it is not nil
+	unsettled       string                // of every connection
 }
 
 func newEnv(t *testing.T, opts ...apptest.Option) *env {
@@ -52,7 +56,8 @@ func newEnv(t *testing.T, opts ...apptest.Option) *env {
 		if e.onOpen != nil {
 			e.onOpen(c)
 		}
-		return adapter{broken: e.broken, exclusive: []string{"the folder " + c.Settings["folder"]}, closed: &e.closed}, nil
+		return adapter{broken: e.broken,
+			exclusive: []string{"the folder " + c.Settings["folder"]}, unsettled: e.unsettled, closed: &e.closed}, nil
 	}
 	e.Service = rails.New(rails.Config{
 		Store: e.Store, Connections: e.Store.Connections(), Balances: e.Store, Proofs: e.Store, Finance: e.Store.Finance(),

@@ -14,6 +14,7 @@ import (
 	"causeway/core/money"
 	"causeway/core/platform"
 	"causeway/core/rail"
+	"causeway/core/transaction"
 	"causeway/ports"
 )
 
@@ -34,6 +35,10 @@ type Store interface {
 	RailAccounts(ctx context.Context, connection string, now time.Time) ([]rail.Account, error)
 	// RailTotals returns how many payments wait, were handed over and have left, by connection, rail, currency and state.
 	RailTotals(ctx context.Context) ([]ports.RailTotal, error)
+	// ListJobs returns the jobs that a filter selects, oldest first.
+	ListJobs(ctx context.Context, f ports.JobFilter) ([]ports.ListedJob, error)
+	// TransactionsByKey returns the transactions that exist.
+	TransactionsByKey(ctx context.Context, keys []ports.TransactionKey) (map[ports.TransactionKey]transaction.Transaction, error)
 	// RailDecisions returns the decisions about a payment, oldest first.
 	RailDecisions(ctx context.Context, p ident.Platform, id uuid.UUID) ([]ports.RailDecision, error)
 }

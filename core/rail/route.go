@@ -62,6 +62,9 @@ func (c Connection) ServesPlatform(p ident.Platform) bool {
 	return len(c.Platforms) == 0 || slices.Contains(c.Platforms, p)
 }
 
+// IsOfWallets reports whether the connection carries the payments of embedded wallets.
+func (c Connection) IsOfWallets() bool { return slices.Contains(c.Currencies, money.USDB) }
+
 // maxHeldBack is how many connections WhyNone names.
 const maxHeldBack = 3
 

@@ -1,6 +1,8 @@
 package transaction
 
 import (
+	"slices"
+
 	"causeway/core/rail"
 	"causeway/ledger"
 )
@@ -109,6 +111,16 @@ func (t Transaction) RefundEnd() rail.State {
 	default:
 		return ""
 	}
+}
+
+// WalletSteps returns the steps in which coins of embedded wallets move on their chain.
+func WalletSteps() []Step {
+	return []Step{StepDebitWallet, StepCreditWallet, StepSettleWallet, StepRefund}
+}
+
+// MovesCoins reports whether coins of an embedded wallet move on their chain in a step of a transaction.
+func (s Step) MovesCoins(t Transaction) bool {
+	return slices.Contains(WalletSteps(), s) && (s != StepRefund || t.Flow().Funding == Wallet)
 }
 
 // CanDiscard reports whether a job of the step can be given up without stranding money: its

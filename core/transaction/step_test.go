@@ -40,6 +40,18 @@ func TestStep_CanDiscard(t *testing.T) {
 	}
 }
 
+func TestStep_MovesCoins(t *testing.T) {
+	t.Parallel()
+	// Coins of wallets move in the steps of wallets, and in a refund of a payment from a wallet.
+	wallet := transaction.Transaction{Type: transaction.Outgoing, SourceAccount: "wallets/x"}
+	for step, want := range map[transaction.Step][2]bool{transaction.StepDebitWallet: {true, true}, transaction.StepCreditWallet: {true, true},
+		transaction.StepSettleWallet: {true, true}, transaction.StepRefund: {true, false}, transaction.StepDeliver: {}} {
+		if got := [2]bool{step.MovesCoins(wallet), step.MovesCoins(transaction.Transaction{Type: transaction.Incoming})}; got != want {
+			t.Errorf("%s: %v, want %v", step, got, want)
+		}
+	}
+}
+
 func TestTransaction_RailSteps(t *testing.T) {
 	t.Parallel()
 	// Of a payment in any state it is known about which steps a rail can have news.

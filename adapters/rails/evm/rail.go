@@ -63,6 +63,7 @@ var (
 	_ ports.RailFeed      = (*Rail)(nil)
 	_ ports.RailBalances  = (*Rail)(nil)
 	_ ports.ExclusiveRail = (*Rail)(nil)
+	_ ports.UnsettledRail = (*Rail)(nil)
 )
 
 const (
@@ -115,6 +116,16 @@ func (r *Rail) Exclusive() []string {
 		exclusive = append(exclusive, "the embedded wallets")
 	}
 	return exclusive
+}
+
+// Unsettled implements ports.UnsettledRail: a transaction that is in no final block.
+func (r *Rail) Unsettled(ctx context.Context) (string, error) {
+	pending, err := r.pending(ctx, eth.Address{}, 0, true)
+	if err != nil || len(pending) == 0 {
+		return "", err
+	}
+	sent := pending[0].Attempts
+	return fmt.Sprintf("the transaction %s (%s), which is in no final block", eth.FormatHash(sent[len(sent)-1].Hash), pending[0].Purpose), nil
 }
 
 // addressAt returns the address at a path below the account.

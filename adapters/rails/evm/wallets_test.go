@@ -254,6 +254,24 @@ func TestWallets_ExportedKeyMovesTokens(t *testing.T) {
 	e.wantTotal(r, 30)
 }
 
+func TestUnsettled_NamesWhatMayStillEndEitherWay(t *testing.T) {
+	t.Parallel()
+	// A connection says what it has sent until that is final.
+	e := newWalletEnv(t)
+	r, o := e.holding(100)
+	for sent, want := range []string{"", "WALLET_DEBIT", ""} {
+		switch sent {
+		case 1:
+			e.debit(r, o.pays(r, 10, 3600))
+		case 2:
+			e.mine(r, 3)
+		}
+		if what, err := r.Unsettled(t.Context()); err != nil || (what == "") != (want == "") || !strings.Contains(what, want) {
+			t.Errorf("%q, %v, want %q", what, err, want)
+		}
+	}
+}
+
 func TestWallets_PauseHoldsPayments(t *testing.T) {
 	t.Parallel()
 	// While the connection or its rail is paused nothing is signed, from or to a wallet. What was sent before is completed.
