@@ -49,6 +49,8 @@ type WalletCredit struct {
 	Amount money.Amount
 	// Refunded is the payment that is refunded; nil for a payment to the wallet.
 	Refunded *Payout
+	// Credited: the ledger shows the amount in the wallet already, so a transfer that has failed for good is not refused, but made again.
+	Credited bool
 }
 
 // WalletChains selects the chain of the wallets of a platform.

@@ -113,7 +113,8 @@ func TestSettleWallet_PaymentToAnotherWalletMovesOnTheChain(t *testing.T) {
 		t.Errorf("the chain was called %d times", len(credited))
 	}
 	for _, c := range credited {
-		if c.Wallet.Account != to.ID || c.Amount != (money.Amount{Minor: 25_000_000, Currency: money.USDB}) || c.Transaction.ID != received {
+		if c.Wallet.Account != to.ID || c.Amount != (money.Amount{Minor: 25_000_000, Currency: money.USDB}) || c.Transaction.ID != received ||
+			!c.Credited {
 			t.Errorf("%+v", c)
 		}
 	}

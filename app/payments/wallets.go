@@ -69,7 +69,7 @@ func (s *Service) creditWallets(ctx context.Context, jobs []ports.Job) error {
 }
 
 // settleWallets transfers to wallets on their chain what payments to UMA addresses have credited: those are settled at once on both sides.
-// It is repeated until the chain has done it.
+// It is repeated until the chain has done it, which makes a transfer again that has failed for good.
 func (s *Service) settleWallets(ctx context.Context, jobs []ports.Job) error {
 	return s.payWallets(ctx, jobs, isCreditedWallet, func(w work, t transaction.Transaction, o ports.Outcome) error {
 		if o.Verdict != ports.Done {
@@ -100,7 +100,7 @@ func (s *Service) payWallets(ctx context.Context, jobs []ports.Job, applies func
 	for i, t := range transactions {
 		s.startCall(&started, began, ports.CallSend, &t)
 		credits[i] = ports.WalletCredit{Transaction: t, Wallet: ports.WalletID{Platform: t.Platform, Account: t.Destination.InternalAccount},
-			Amount: t.Pricing.Received}
+			Amount: t.Pricing.Received, Credited: isCreditedWallet(t)}
 	}
 	for i, o := range s.credit(ctx, credits) {
 		outcomes[transactionKey(transactions[i])] = o

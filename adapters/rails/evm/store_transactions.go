@@ -108,15 +108,29 @@ func (q querier) existing(ctx context.Context, w Wallet, t Transaction) ([]Trans
 	if _, err := q.Exec(ctx, `SELECT pg_advisory_xact_lock(uuid_hash_extended($1::uuid, 20))`, t.Subject); err != nil {
 		return nil, err
 	}
-	found, err := q.transactions(ctx, ofAnyConnection, w.Connection, t.Purpose, []uuid.UUID{t.Subject})
-	if own := slices.IndexFunc(found, func(f Transaction) bool { return f.Connection == w.Connection }); own > 0 {
-		found[0] = found[own]
+	return q.ofAnyConnection(ctx, w.Connection, t.Purpose, t.Subject)
+}
+
+// ofAnyConnection returns the transactions of a purpose and subject, that of a connection first.
+func (q querier) ofAnyConnection(ctx context.Context, connection string, purpose Purpose, subject uuid.UUID) ([]Transaction, error) {
+	const condition = `connection = ANY($1::text || ARRAY(SELECT c.connection FROM evm_chains c)) AND purpose = $2 AND subject = $3`
+	found, err := q.transactions(ctx, condition, connection, purpose, subject)
+	if own := slices.IndexFunc(found, func(f Transaction) bool { return f.Connection == connection }); own > 0 {
+		found[0], found[own] = found[own], found[0]
 	}
 	return found, err
 }
 
-// ofAnyConnection selects the transactions of subjects, of a connection and of all others.
-const ofAnyConnection = `connection = ANY($1::text || ARRAY(SELECT c.connection FROM evm_chains c)) AND purpose = $2 AND subject = ANY($3::uuid[])`
+// OfAnyConnection returns the transactions of a purpose and subject, that of a connection first. There is at most one of a payment from or
+// to an embedded wallet. It uses evm_transaction_subject_unique.
+func (s *Store) OfAnyConnection(ctx context.Context, connection string, purpose Purpose,
+	subject uuid.UUID) (found []Transaction, err error) {
+	err = s.inTx(ctx, func(ctx context.Context, tx querier) (err error) {
+		found, err = tx.ofAnyConnection(ctx, connection, purpose, subject)
+		return err
+	})
+	return found, err
+}
 
 // paymentKinds are the payments of connections that transactions are for; the others move nothing of a customer.
 var paymentKinds = map[Purpose]rail.Kind{Payout: rail.Payout, Refund: rail.Refund}
@@ -396,8 +410,12 @@ func conclusionEvents(t Transaction, c Conclusion, gwei int64) (events []Event) 
 			Amount: money.Amount{Currency: t.Currency}, Memo: string(t.Purpose), Transfer: *c.Differs})
 	}
 	if t.Settled && t.isOfWallet() && (c.State == Reverted || c.State == Lost) {
-		events = append(events, Event{Kind: Undone, Platform: t.Platform, PartnerID: "undone:" + t.Subject.String(), Subject: t.Subject,
-			Amount: amountOf(t.Amount, t.Currency), Payer: t.payer(), At: c.At, Memo: string(t.Purpose)})
+		undone := Event{Kind: Undone, Platform: t.Platform, PartnerID: "undone:" + t.Subject.String(), Subject: t.Subject,
+			Amount: amountOf(t.Amount, t.Currency), Payer: t.payer(), At: c.At, Memo: string(t.Purpose)}
+		if isMadeAgain(t.Subject) {
+			undone.Reference = eth.FormatAddress(t.Recipient)
+		}
+		events = append(events, undone)
 	}
 	if c.Changed {
 		events = append(events, Event{Kind: Changed, Platform: t.Platform, Subject: t.Subject, At: c.At})

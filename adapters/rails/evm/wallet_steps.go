@@ -201,11 +201,7 @@ func (r *Rail) forgotten(ctx context.Context, d debit, until int64) (why string,
 	}
 	t := r.debitTransaction(d, WalletDebit, nil)
 	t.Sender = d.from
-	found, err := r.store.HasUnknownTransfer(ctx, r.name, t)
-	if err == nil && !found {
-		found, err = r.hasUnreadTransfer(ctx, d, state.Position)
-	}
-	if err != nil || found {
+	if found, err := r.hasUnstored(ctx, t, state.Position); err != nil || found {
 		return "a transfer of this amount has left the wallet, and no record has it; look at it in causeway rails inbox list", err
 	}
 	if until == 0 {
@@ -218,17 +214,20 @@ func (r *Rail) forgotten(ctx context.Context, d debit, until int64) (why string,
 	return why, err
 }
 
-// hasUnreadTransfer reports whether a block that was not read yet has a transfer of the amount that no record has.
-func (r *Rail) hasUnreadTransfer(ctx context.Context, d debit, position uint64) (bool, error) {
+// hasUnstored reports whether there is a transfer that no record has, and that may be the one of a transaction: in the blocks up to a
+// position, which were read, or in a later one.
+func (r *Rail) hasUnstored(ctx context.Context, t Transaction, position uint64) (bool, error) {
+	if found, err := r.store.HasUnknownTransfer(ctx, r.name, t); err != nil || found {
+		return found, err
+	}
 	var events []event
-	filter := map[string]any{"fromBlock": quantity(position + 1), "toBlock": "latest",
-		"address": eth.FormatAddress(r.tokens[money.USDB]),
-		"topics":  []any{eth.FormatHash(eth.TransferTopic), eth.AddressTopic(d.from), eth.AddressTopic(r.wallet)}}
+	filter := map[string]any{"fromBlock": quantity(position + 1), "toBlock": "latest", "address": eth.FormatAddress(t.To),
+		"topics": []any{eth.FormatHash(eth.TransferTopic), eth.AddressTopic(t.payer()), eth.AddressTopic(t.Recipient)}}
 	if err := r.nodes.call(ctx, &request{Method: "eth_getLogs", Params: []any{filter}, Result: &events}); err != nil {
 		return false, err
 	}
 	for _, found := range r.transfers(events) {
-		if found.Amount.Cmp(big.NewInt(d.Value)) != 0 {
+		if found.Amount.Cmp(t.Amount) != 0 {
 			continue
 		}
 		blocks := Range{position + 1, uint64(found.BlockNumber)}

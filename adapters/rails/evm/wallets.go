@@ -90,7 +90,7 @@ func (r *Rail) Credit(ctx context.Context, credits []ports.WalletCredit) []ports
 		for n, i := range indexes {
 			to[n], failed[n] = r.wallets.Address(ctx, credits[i].Wallet)
 		}
-		for n, o := range r.transfer(ctx, purpose, len(indexes), func(n int) (order, *ports.Outcome) {
+		orderOf := func(n int) (order, *ports.Outcome) {
 			c := credits[indexes[n]]
 			o := order{subject: c.Transaction.ID.UUID(), platform: c.Wallet.Platform, recipient: to[n], currency: money.USDB,
 				amount: big.NewInt(c.Amount.Minor)}
@@ -102,8 +102,12 @@ func (r *Rail) Credit(ctx context.Context, credits []ports.WalletCredit) []ports
 				return o, refusal(codeUnsupported, fmt.Sprintf("%s is not sent on %s", c.Amount.Currency, r.rail))
 			}
 			return o, nil
-		}) {
-			outcomes[indexes[n]] = withoutReturns(o)
+		}
+		for n, outcome := range r.transfer(ctx, purpose, len(indexes), orderOf) {
+			if o, none := orderOf(n); credits[indexes[n]].Credited && outcome.Verdict == ports.Refused && outcome.Accepted && none == nil {
+				outcome = r.creditAgain(ctx, o)
+			}
+			outcomes[indexes[n]] = withoutReturns(outcome)
 		}
 	}
 	return outcomes
@@ -137,8 +141,12 @@ func walletOf(e Event) (id ident.InternalAccount) {
 func undone(e Event) rail.Contradiction {
 	var id ident.Transaction
 	id.SetUUID(e.Subject)
-	return rail.Contradiction{Platform: e.Platform, Name: id.String(), Recorded: rail.Said{State: "DONE", Amount: e.Amount},
+	name := id.String()
+	if e.Reference != "" { // the subject is not that of the payment
+		name = "a payment to " + e.Reference
+	}
+	return rail.Contradiction{Platform: e.Platform, Name: name, Recorded: rail.Said{State: "DONE", Amount: e.Amount},
 		Reported: rail.Said{State: "FAILED", At: e.At, Amount: e.Amount, PartnerID: e.PartnerID},
 		Problem: fmt.Sprintf("%s of %s for an embedded wallet was done, its block vanished, and the chain has refused it since: the money "+
-			"is where it was before. Decide who bears the loss, and post it", e.Amount, id)}
+			"is where it was before. Decide who bears the loss, and post it", e.Amount, name)}
 }

@@ -38,6 +38,9 @@ func (c chains) Debit(ctx context.Context, transfers []ports.WalletTransfer) []p
 func (c chains) Credit(ctx context.Context, credits []ports.WalletCredit) []ports.Outcome {
 	return callBank(ctx, c.rails, "credit", credits, func(credit ports.WalletCredit) ports.Outcome {
 		id, b := credit.Transaction.ID.UUID(), c.world.bank
+		if credit.Credited != (credit.Transaction.Type == transaction.Incoming) {
+			c.world.fail("the chain is asked to pay %s as if its wallet had it: %t", id, credit.Credited)
+		}
 		if credit.Transaction.Type == transaction.Incoming { // over UMA, which the ledger has settled: it is taken sooner or later
 			if t := c.world.transactions[credit.Transaction.ID]; t.State.Status != transaction.Completed {
 				c.world.fail("%s is %s, and is paid to its wallet", id, t.State)
