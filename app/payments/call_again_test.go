@@ -8,13 +8,18 @@ import (
 	"testing"
 	"time"
 
+	"causeway/app/accounting"
 	"causeway/app/internal/apptest"
+	"causeway/app/receivables"
 	"causeway/core/account"
+	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/money"
 	"causeway/core/platform"
 	"causeway/core/quote"
+	"causeway/core/receivable"
 	"causeway/core/transaction"
+	"causeway/ledger"
 	"causeway/ports"
 )
 
@@ -432,6 +437,79 @@ func TestCheckCollection_TakenBackInTransit(t *testing.T) {
 	}
 	if n := env.CountJobs(transaction.StepCheckCollection); n != 0 {
 		t.Errorf("%d jobs are left", n)
+	}
+}
+
+func TestCheckCollection_TakenBackAfterTheRefundFailed(t *testing.T) {
+	t.Parallel()
+	// A payout and its refund are refused, so what was collected for it is unmatched. When the payer's bank takes the collection back, that
+	// money pays the partner: the payer has it, and the customer, who has other money, owes nothing. Money that was assigned to an account is
+	// not here any more, so the customer owes it. What is reported or recorded again changes nothing.
+	for name, tt := range map[string]struct {
+		assigned, byFinance bool
+		want                transaction.RefundStatus
+	}{
+		"reported":                 {false, false, transaction.RefundCompleted},
+		"recorded":                 {false, true, transaction.RefundCompleted},
+		"reported, after a credit": {true, false, transaction.RefundUnpaid},
+		"recorded, after a credit": {true, true, transaction.RefundUnpaid},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			env, partner := newPartnerEnv(t)
+			now := env.Clock.Now()
+			env.Post(ledger.Deposit(ledger.Header{ID: env.IDs.New(now), Platform: env.Platform.ID, Effective: now},
+				ledger.IncomingFunds{Partner: "rails/WIRE", To: env.dollars.LedgerPath(), Amount: money.Amount{Minor: 500_00, Currency: "USD"}}))
+			before := map[string]int64{env.dollars.LedgerPath() + " USD": -500_00, "rails/WIRE USD": 500_00}
+			partner.set(ports.Outcome{Verdict: ports.Done})
+			env.Rail.OnSend = apptest.AllOutcomes[ports.Payout](ports.Outcome{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed})
+			env.Rail.OnRefund = apptest.AllOutcomes[ports.Refund](ports.Outcome{Verdict: ports.Refused, Code: "AC04"})
+			q := env.quoteFrom(t, quote.Source{External: env.NewBankAccount("1234567001").ID}, 100_00,
+				quote.Destination{External: env.NewWallet("spark1good").ID})
+			env.execute(t, q)
+			env.runDue(t)
+			failed := env.Transaction(q.Transaction)
+			if failed.State.String() != "FAILED (refund FAILED)" {
+				t.Fatalf("the payment is %s", failed.State)
+			}
+			if tt.assigned {
+				var receipt ident.Receipt
+				receipt.SetUUID(q.Transaction.UUID())
+				finance := accounting.New(accounting.Config{Store: env.Store, Ledger: env.Store.Finance(), Clock: env.Clock, IDs: env.IDs})
+				if _, err := finance.AssignUnmatched(t.Context(), env.Platform.ID, env.Admin.Author(), accounting.AssignCommand{Receipt: receipt,
+					Account: env.dollars.ID, Note: "the customer wants it there"}, nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+			env.Clock.Advance(20 * 24 * time.Hour)
+			at := env.Clock.Now().Truncate(time.Microsecond)
+			env.Clock.Advance(time.Hour)
+			partner.set(ports.Outcome{Verdict: ports.Returned, Code: "R01", Text: "Insufficient Funds", PartnerID: "RET-1", ReturnedAt: at})
+			recorded := receivables.New(receivables.Config{Store: env.Store, Clock: env.Clock, IDs: env.IDs})
+
+			for range 2 {
+				if tt.byFinance {
+					_, err := recorded.Record(t.Context(), env.Platform.ID, q.Transaction, receivable.Return{ReasonCode: "R01", PartnerID: "RET-1",
+						ReturnedAt: at, By: env.Admin.Author()}, nil)
+					if tt.assigned != (err == nil) || err != nil && !fault.Is(err, fault.Conflict) {
+						t.Errorf("recorded: %v", err)
+					}
+				} else {
+					env.news(t, q.Transaction)
+				}
+			}
+
+			got := env.Transaction(q.Transaction)
+			if got.RefundStatus() != tt.want || got.Refund.SettledAt.IsZero() != tt.assigned {
+				t.Errorf("the refund is %+v", got.Refund)
+			}
+			_, owed, err := env.Store.ReceivableOf(t.Context(), env.Platform.ID, q.Transaction)
+			if err != nil || owed != tt.assigned {
+				t.Errorf("owed %t, %v", owed, err)
+			}
+			env.WantBalances(before)
+			env.checkLedger(t)
+		})
 	}
 }
 

@@ -2,6 +2,7 @@ package payments
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"causeway/core/rail"
@@ -47,30 +48,33 @@ func (s *Service) recordReturn(ctx context.Context, key ports.TransactionKey, o 
 	var w work
 	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
 		w = s.newWork()
-		locked, err := tx.LockTransactions(ctx, []ports.TransactionKey{key})
-		if err != nil {
-			return err
-		}
-		t := locked[key]
-		if recorded = t.State.IsFinal() || t.Type == transaction.Outgoing; !recorded {
-			return nil
-		}
-		if _, err := s.addReturn(ctx, tx, w, t, o); err != nil {
+		if _, err := s.addReturn(ctx, tx, w, key, o); err != nil {
 			return err
 		}
 		return w.Write(ctx, tx)
 	})
+	if errors.Is(err, errNotEnded) {
+		return false, nil
+	}
 	if err == nil {
 		s.afterCommit(w)
 	}
-	return recorded, err
+	return err == nil, err
 }
 
-// addReturn adds to the work that the collection of a locked transaction was taken back, and reports whether that is new. What the money
-// was to pay ends if it has not left.
-func (s *Service) addReturn(ctx context.Context, tx Tx, w work, t transaction.Transaction, o ports.Outcome) (isNew bool, err error) {
+// errNotEnded is why the return of a collection is not recorded yet.
+var errNotEnded = errors.New("the transfer in has not ended")
+
+// addReturn adds to the work that the collection of a transaction was taken back, and reports whether that is new. What the money was to
+// pay ends if it has not left, and money that no refund could bring back goes back this way.
+func (s *Service) addReturn(ctx context.Context, tx Tx, w work, key ports.TransactionKey, o ports.Outcome) (isNew bool, err error) {
 	w.Now = w.Now.Truncate(time.Microsecond)
-	_, isNew, err = s.recorder().Record(ctx, tx, w.Work, transactionKey(t), func(t transaction.Transaction) (receivable.Return, error) {
+	var t transaction.Transaction
+	_, isNew, err = s.recorder().Record(ctx, tx, w.Work, key, func(locked transaction.Transaction) (receivable.Return, error) {
+		t = locked
+		if !t.State.IsFinal() && t.Type != transaction.Outgoing {
+			return receivable.Return{}, errNotEnded
+		}
 		return receivable.Reported(o.Code, o.PartnerID, o.Text, o.ReturnedAt.Truncate(time.Microsecond), t, w.Now), nil
 	})
 	if err == nil && isNew {

@@ -3,6 +3,7 @@ package payments
 import (
 	"context"
 
+	"causeway/app/internal/returns"
 	"causeway/app/internal/uow"
 	"causeway/core/account"
 	"causeway/core/ident"
@@ -32,7 +33,7 @@ func (s *Service) ReverseReceipt(ctx context.Context, v transaction.ReceiptRever
 		work := uow.NewWork(v.RecordedAt, s.IDs, 0)
 		switch isUnmatched = isUnmatched && u.RefundOf.IsZero(); {
 		case isUnmatched && u.Assignment == nil:
-			if err = reverseUnmatched(ctx, tx, work, v, u); err == nil {
+			if err = returns.TakeBackUnmatched(ctx, tx, work, v, u); err == nil {
 				err = refundedAgain(ctx, tx, work, v.Receipt, transaction.RefundCompleted)
 			}
 		default:
@@ -67,39 +68,11 @@ func (s *Service) useOf(ctx context.Context, r transaction.Receipt) (funded iden
 	return funded, exists && r.Amount.Currency.IsCrypto(), err
 }
 
-// reverseUnmatched posts that unmatched money has gone back.
-func reverseUnmatched(ctx context.Context, tx Tx, w *uow.Work, v transaction.ReceiptReversal, u transaction.Unmatched) error {
-	postings, assignment, err := v.OfUnmatched(u)
-	if err != nil {
-		return err
-	}
-	w.Post(postings...)
-	u.Assignment = &assignment
-	return tx.AssignUnmatched(ctx, u, assignment)
-}
-
-// lockFailedRefunds locks the money of transactions whose refund has failed, and returns it.
-func lockFailedRefunds(ctx context.Context, tx Tx, keys []ports.TransactionKey) (map[ident.Transaction]transaction.Unmatched, error) {
-	failed := map[ident.Transaction]transaction.Unmatched{}
-	for _, key := range keys {
-		var id ident.Receipt
-		id.SetUUID(key.ID.UUID())
-		u, found, err := tx.LockUnmatched(ctx, key.Platform, id)
-		if err != nil {
-			return nil, err
-		}
-		if found && u.RefundOf == key.ID {
-			failed[key.ID] = u
-		}
-	}
-	return failed, nil
-}
-
 // reverseUsed opens a receivable for the transaction that has the money, takes it from a refund of that which has failed, or posts a
 // loss if none has it.
 func (s *Service) reverseUsed(ctx context.Context, tx Tx, w *uow.Work, v transaction.ReceiptReversal, keys []ports.TransactionKey,
 	goesInside bool) error {
-	failed, err := lockFailedRefunds(ctx, tx, keys)
+	failed, err := returns.LockFailedRefunds(ctx, tx, keys)
 	if err != nil {
 		return err
 	}
@@ -108,25 +81,15 @@ func (s *Service) reverseUsed(ctx context.Context, tx Tx, w *uow.Work, v transac
 		return err
 	}
 	for _, t := range inOrder(keys, locked) {
-		if t.State.Refund == transaction.RefundUnpaid {
-			u, known := failed[t.ID]
-			if !known { // it has failed meanwhile
-				return uow.ErrChanged
-			}
-			if u.Assignment == nil {
-				if err := reverseUnmatched(ctx, tx, w, v, u); err != nil {
-					return err
-				}
-				d, err := t.RefundAgain(transaction.RefundCompleted, w.Now) // its payer has the money
-				if err == nil {
-					w.Update(d)
-				}
-				return err
-			}
-			if u.Assignment.IsSentBack() { // as the receipt itself, which nobody has then
-				delete(locked, transactionKey(t))
-				continue
-			}
+		u, unmatched, err := failed.Of(t)
+		switch {
+		case err != nil:
+			return err
+		case unmatched && u.Assignment == nil:
+			return returns.TakeBackRefund(ctx, tx, w, v, u, t)
+		case unmatched && u.Assignment.IsSentBack(): // as the receipt itself, which nobody has then
+			delete(locked, transactionKey(t))
+			continue
 		}
 		_, owed, err := tx.LockReceivableOf(ctx, t.Platform, t.ID)
 		if err != nil {

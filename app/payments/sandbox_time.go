@@ -161,7 +161,7 @@ func (s *Service) askNow(ctx context.Context, step transaction.Step, key ports.T
 				return errNothing
 			}
 			w.decideAtWrite(func(ctx context.Context, tx Tx) error {
-				isNew, err := s.addReturn(ctx, tx, w, t, o)
+				isNew, err := s.addReturn(ctx, tx, w, key, o)
 				if err == nil && !isNew {
 					err = errNothing
 				}

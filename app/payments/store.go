@@ -152,8 +152,6 @@ type Tx interface {
 	Balances(ctx context.Context, accounts []ledger.Account) (map[ledger.Account]int64, error)
 	// ConfirmReceipt stores when the receipt of a locked transaction was given to its payer.
 	ConfirmReceipt(ctx context.Context, t transaction.Transaction) error
-	LockUnmatched(ctx context.Context, p ident.Platform, receipt ident.Receipt) (transaction.Unmatched, bool, error)
-	AssignUnmatched(ctx context.Context, u transaction.Unmatched, a transaction.Assignment) error
 	// SaveReceiptReversal stores that a receipt was taken back. It returns false if that is stored already.
 	SaveReceiptReversal(ctx context.Context, r transaction.ReceiptReversal) (isNew bool, err error)
 	// IsReceiptReversed reports whether a receipt was taken back. LockUnmatched makes that wait which takes it back.

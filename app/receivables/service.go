@@ -39,8 +39,9 @@ type Service struct{ Config }
 func New(c Config) *Service { return &Service{c} }
 
 // Record records that the collection of a transaction was returned: the whole amount is posted against the partner,
-// and what the customer has pays at once. A return that is recorded again changes nothing. Faults: INVALID_INPUT;
-// TRANSACTION_NOT_FOUND; CONFLICT.
+// and what the customer has pays at once. A return that is recorded again changes nothing. If the money is unmatched, because it could not
+// be refunded, it goes back to the partner, and the answer is CONFLICT: nobody owes it. Faults: INVALID_INPUT; TRANSACTION_NOT_FOUND;
+// CONFLICT.
 func (s *Service) Record(ctx context.Context, p ident.Platform, id ident.Transaction, returned receivable.Return,
 	request *ports.IdempotentRequest) (recorded ports.ReceivableDetails, err error) {
 	now := s.Clock.Now().Truncate(time.Microsecond)
@@ -48,24 +49,37 @@ func (s *Service) Record(ctx context.Context, p ident.Platform, id ident.Transac
 	if bad := returned.Check(now); len(bad) > 0 {
 		return recorded, fault.Invalid(bad...)
 	}
-	err = ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
-		work := uow.NewWork(now, s.IDs, 0)
-		var isNew bool
-		recorded, isNew, err = s.recorder().Record(ctx, tx, work, ports.TransactionKey{Platform: p, ID: id},
-			func(t transaction.Transaction) (receivable.Return, error) {
-				return returned, receivable.CheckEnded(t)
-			})
-		if err == nil && !isNew {
-			err = recorded.CheckRepeated(returned)
-		}
-		if err != nil {
-			return err
-		}
-		if err := tx.SaveResponse(ctx, request, recorded, nil); err != nil {
-			return err
-		}
-		return work.Write(ctx, tx)
+	var notOwed error
+	err = uow.Repeat(func() error {
+		return ports.Do(ctx, s.Store, func(ctx context.Context, tx Tx) error {
+			work := uow.NewWork(now, s.IDs, 0)
+			var of transaction.Transaction
+			var isNew bool
+			var err error
+			recorded, isNew, err = s.recorder().Record(ctx, tx, work, ports.TransactionKey{Platform: p, ID: id},
+				func(t transaction.Transaction) (receivable.Return, error) {
+					of = t
+					return returned, receivable.CheckEnded(t)
+				})
+			switch notOwed = nil; {
+			case err != nil:
+			case recorded.ID.IsZero():
+				notOwed = receivable.ErrNotOwed(of)
+			case !isNew:
+				err = recorded.CheckRepeated(returned)
+			}
+			if err != nil {
+				return err
+			}
+			if err := tx.SaveResponse(ctx, request, recorded, notOwed); err != nil {
+				return err
+			}
+			return work.Write(ctx, tx)
+		})
 	})
+	if err == nil {
+		err = notOwed
+	}
 	return recorded, err
 }
 

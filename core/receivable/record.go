@@ -87,6 +87,14 @@ func CheckReturnable(t transaction.Transaction, returnedAt time.Time) error {
 	return nil
 }
 
+// ErrNotOwed returns CONFLICT for the return of a collection whose refund has failed: its money went back from the unmatched funds.
+func ErrNotOwed(t transaction.Transaction) error {
+	return &fault.Error{Code: fault.Conflict, Reason: "Nothing is owed",
+		Message: "The return of " + t.ID.String() + " is recorded without a receivable: its refund had failed, and its money went back from " +
+			"the unmatched funds. There is nothing else to do.",
+		Details: map[string]any{"transactionId": t.ID.String(), "status": string(t.State.Status)}}
+}
+
 // New returns the receivable for a transaction whose collection was returned, owed by the owner of an account.
 func New(id ident.Receivable, t transaction.Transaction, owedBy account.Internal, returned Return) Receivable {
 	collected := t.Pricing.Sent

@@ -1,6 +1,7 @@
 package transaction
 
 import (
+	"cmp"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -15,6 +16,8 @@ type ReceiptReversal struct {
 	// PartnerID is the partner's id of the reversal, and Code and Note are its reason.
 	PartnerID, Code, Note string
 	At, RecordedAt        time.Time
+	// By is who has recorded it; zero for the service.
+	By platform.Author
 }
 
 // The maximum lengths of what is known of a reversal.
@@ -78,7 +81,8 @@ func (v ReceiptReversal) OfUnmatched(u Unmatched) ([]ledger.Posting, Assignment,
 	paid := u.Receipt.SentBack(u.Receipt.Rail.LedgerPath(), v.At)
 	paid.Memo = v.memo()
 	note := strings.TrimSpace("Taken back by the partner: " + v.Code + " " + v.Note)
-	return []ledger.Posting{owed, paid}, Assignment{Note: plainText(note, maxReversalNote), By: ReversedBy, At: v.RecordedAt}, nil
+	assignment := Assignment{Note: plainText(note, maxReversalNote), By: cmp.Or(v.By, ReversedBy), At: v.RecordedAt}
+	return []ledger.Posting{owed, paid}, assignment, nil
 }
 
 // Lost returns the posting for money that was sent back to its payer before, so that nobody owes it.

@@ -137,7 +137,8 @@ func registerReceivables(a *httpapi.API, service Receivables) {
 			"the rest is owed, and later money of the account pays it, within a minute. Only the return of a completed transaction is recorded, " +
 			"and its status stays. " +
 			"A return that is recorded already is returned as it is now, or refused with `409 CONFLICT` if reasonCode, partnerId or returnedAt " +
-			"differ.",
+			"differ. If the refund of the transaction has failed and its money is among the unmatched funds, it goes back to the partner from " +
+			"there: then nobody owes it, and the response is `409 CONFLICT`.",
 		Errors: []fault.Code{fault.TransactionNotFound, fault.Conflict},
 	}, func(ctx context.Context, call httpapi.Call, in *recordInput) (ports.ReceivableDetails, error) {
 		b := in.Body

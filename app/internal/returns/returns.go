@@ -24,11 +24,17 @@ type Recorder struct {
 }
 
 // Record opens the receivable of a transaction, whose collection is posted against the partner in full, and collects what
-// the customer has. If there is a receivable it is returned, and is not new. Faults: TRANSACTION_NOT_FOUND;
-// those of receivable.CheckReturnable and of returnedAs, which gets the locked transaction.
+// the customer has. If there is a receivable it is returned, and is not new. If the money is unmatched, because its refund has failed,
+// it goes back to the partner instead, and the details are zero: nobody owes it. Faults: TRANSACTION_NOT_FOUND; those of
+// receivable.CheckReturnable and of returnedAs, which gets the locked transaction. It returns uow.ErrChanged if the refund fails meanwhile.
 func (r Recorder) Record(ctx context.Context, tx Tx, w *uow.Work, key ports.TransactionKey,
 	returnedAs func(transaction.Transaction) (receivable.Return, error)) (details ports.ReceivableDetails, isNew bool, err error) {
-	locked, err := tx.LockTransactions(ctx, []ports.TransactionKey{key})
+	keys := []ports.TransactionKey{key}
+	failed, err := LockFailedRefunds(ctx, tx, keys)
+	if err != nil {
+		return details, false, err
+	}
+	locked, err := tx.LockTransactions(ctx, keys)
 	if err != nil {
 		return details, false, err
 	}
@@ -46,6 +52,17 @@ func (r Recorder) Record(ctx context.Context, tx Tx, w *uow.Work, key ports.Tran
 	}
 	if err := receivable.CheckReturnable(t, returned.ReturnedAt); err != nil {
 		return details, false, err
+	}
+	u, unmatched, err := failed.Of(t)
+	switch {
+	case err != nil:
+		return details, false, err
+	case unmatched && u.Assignment == nil:
+		v := transaction.NewReceiptReversal(u.Receipt, returned.PartnerID, returned.ReasonCode, returned.Note, returned.ReturnedAt, w.Now)
+		v.By = returned.By
+		return details, true, TakeBackRefund(ctx, tx, w, v, u, t)
+	case unmatched && u.Assignment.IsSentBack():
+		return details, false, nil
 	}
 	if details, err = r.Open(ctx, tx, w, t, t.Pricing.Sent.Currency, returned,
 		func(opened receivable.Receivable) receivable.Receivable { return opened }); err != nil {

@@ -7,6 +7,7 @@ import (
 	"causeway/core/account"
 	"causeway/core/ident"
 	"causeway/core/receivable"
+	"causeway/core/transaction"
 	"causeway/ports"
 )
 
@@ -16,7 +17,7 @@ type Accounts interface {
 	InternalAccount(ctx context.Context, p ident.Platform, id ident.InternalAccount) (account.Internal, error)
 }
 
-// Tx stores what customers owe for money that was taken back.
+// Tx stores what customers owe for money that was taken back, or that unmatched money has gone back.
 type Tx interface {
 	uow.Tx
 	// CreateReceivable stores a new receivable. There is at most one for a transaction, which must be locked.
@@ -27,4 +28,7 @@ type Tx interface {
 	AddReceivableChange(ctx context.Context, r receivable.Receivable, c receivable.Change) error
 	// LockReceivableOf returns the receivable of a transaction as LockReceivable does.
 	LockReceivableOf(ctx context.Context, p ident.Platform, id ident.Transaction) (ports.ReceivableDetails, bool, error)
+	// LockUnmatched and AssignUnmatched are as in accounting.Tx.
+	LockUnmatched(ctx context.Context, p ident.Platform, receipt ident.Receipt) (transaction.Unmatched, bool, error)
+	AssignUnmatched(ctx context.Context, u transaction.Unmatched, a transaction.Assignment) error
 }

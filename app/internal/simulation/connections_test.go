@@ -405,8 +405,18 @@ func (w *world) checkTakenBack() {
 	for id, o := range w.bank.collections {
 		var t ident.Transaction
 		t.SetUUID(id)
-		if _, known := w.receivables[t]; o.returned && !known {
+		_, known := w.receivables[t]
+		a, assigned := w.assignments[ledger.DerivedID(id, ledger.KindRefundFailed, 0)]
+		wentBack, unmatched := assigned && a.IsSentBack(), w.transactions[t].State.Refund == transaction.RefundUnpaid && !assigned
+		switch {
+		case o.returned && !known && !wentBack:
 			w.fail("the collection of %s was taken back, and nobody owes it", t)
+		case known && wentBack:
+			w.fail("the collection of %s was taken back once, and twice from the books", t)
+		case known && unmatched:
+			w.fail("the collection of %s was taken back, and is owed although it is unmatched", t)
+		case wentBack:
+			w.seen["recall after the refund failed"]++
 		}
 	}
 	for _, p := range w.railPayments {

@@ -184,6 +184,11 @@ func (w *world) newIntent() *intent {
 		in = pick(w, slices.DeleteFunc(sortedKeys(w.internal),
 			func(id ident.InternalAccount) bool { return !w.isProtected(w.internal[id].Customer) }))
 	}
+	if w.ofPulls && !w.chance(4) {
+		in = pick(w, slices.DeleteFunc(w.internalOf(w.connected), func(id ident.InternalAccount) bool {
+			return w.isProtected(w.internal[id].Customer)
+		}))
+	}
 	i.platform = w.internal[in].Platform
 	w.requests[i.platform]++
 	i.request = w.requests[i.platform]
@@ -206,6 +211,11 @@ func (w *world) newIntent() *intent {
 		makers = append(makers, w.fund, w.transferOut)
 		for range 10 {
 			makers = append(makers, w.authorize, w.authorize, w.authorize, w.pay, w.pay, w.justInTimeQuote, w.execute, w.execute, w.accountQuote)
+		}
+	}
+	if w.ofPulls {
+		for range 15 {
+			makers = append(makers, w.pulledQuote, w.execute, w.execute)
 		}
 	}
 	if w.chance(4) {
@@ -291,6 +301,16 @@ func (w *world) accountQuote(i *intent, amount int64, in ident.InternalAccount, 
 	}
 	amount = inUnits(amount, w.internal[source.Internal].Currency)
 	w.quote(i, source, w.destination(in, out), amount)
+}
+
+// pulledQuote is collected from the bank account of the customer, for a wallet of theirs.
+func (w *world) pulledQuote(i *intent, amount int64, in ident.InternalAccount, _ ident.ExternalAccount) {
+	of := func(currency money.Currency) ident.ExternalAccount {
+		return pick(w, slices.DeleteFunc(w.externalOf(i.platform), func(id ident.ExternalAccount) bool {
+			return w.external[id].Customer != w.internal[in].Customer || w.external[id].Currency != currency
+		}))
+	}
+	w.quote(i, quote.Source{External: of(money.USD)}, quote.Destination{External: of(money.BTC)}, amount%10_00+1_00) // within the limits
 }
 
 // otherProvider is the UMA address of a person at another provider.
@@ -482,6 +502,12 @@ func (w *world) execute(i *intent, amount int64, in ident.InternalAccount, out i
 		if t := w.transactions[w.quotes[other].Transaction]; t.Destination.UMA == otherProvider && t.State == transaction.Initial {
 			id = other
 		}
+	}
+	if pulled := slices.DeleteFunc(payable, func(id ident.Quote) bool {
+		t := w.transactions[w.quotes[id].Transaction]
+		return t.Flow().Funding != transaction.Pull || t.State != transaction.Initial
+	}); w.ofPulls && len(pulled) > 0 {
+		id = pick(w, pulled)
 	}
 	i.name, i.executes = fmt.Sprintf("execution of %s", id), id
 	if q := w.quotes[id]; w.transactions[q.Transaction].Flow().Funding == transaction.Wallet {

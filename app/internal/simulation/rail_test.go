@@ -132,6 +132,9 @@ func (r rails) CollectionStatus(ctx context.Context, collections []ports.Collect
 		if !o.returns || t.Platform != r.world.connected {
 			return ports.Outcome{Verdict: ports.Done}
 		}
+		if !o.returned && !t.State.IsFinal() && !r.world.chance(5) { // mostly after what it was to pay has ended
+			return ports.Outcome{Verdict: ports.Done, RetryAt: r.world.now.Add(time.Minute)}
+		}
 		if !o.returned {
 			o.returned = true
 			b.move(t.Platform, t.SourceAccount, t.Pricing.Sent, -1)
@@ -211,7 +214,10 @@ func (b *bank) order(orders map[uuid.UUID]*order, id uuid.UUID, request string, 
 	if !known {
 		verdicts := append([]ports.Verdict{ports.Done, ports.Done, ports.Done, ports.Refused}, others...)
 		o = &order{request: request, verdict: verdicts[b.world.random.IntN(len(verdicts))], waits: b.world.random.IntN(3),
-			returns: b.world.chance(5)}
+			returns: b.world.chance(choose(b.world.ofPulls, 2, 5))}
+		if _, pulled := b.collections[id]; b.world.ofPulls && pulled && b.world.chance(2) { // what it was to pay, or its refund
+			o.verdict = ports.Refused
+		}
 		orders[id] = o
 	}
 	if o.request != request {

@@ -68,6 +68,8 @@ type world struct {
 	ofAgents bool
 	// ofPayers: clients want what payers do who authorise their payments.
 	ofPayers bool
+	// ofPulls: clients of the platform with connections want what is collected from bank accounts, much of which is refused and taken back.
+	ofPulls bool
 	// guesses: most of their proofs are wrong.
 	guesses bool
 	busy    ident.InternalAccount
@@ -93,7 +95,8 @@ var timetable = func() *settlement.Timetable {
 }()
 
 func newWorld(seed uint64) *world {
-	w := &world{memory: newMemory(), market: market.New("simulation"), ofAgents: seed%3 == 0, ofPayers: seed%6 == 1, guesses: seed%12 == 1,
+	w := &world{memory: newMemory(), market: market.New("simulation"), ofAgents: seed%3 == 0, ofPayers: seed%6 == 1, ofPulls: seed%6 == 5,
+		guesses:  seed%12 == 1,
 		random:   rand.New(rand.NewPCG(seed, 1)),
 		idRandom: rand.New(rand.NewPCG(seed, 2)), now: start, requests: map[ident.Platform]int{}, recalled: map[ident.Receipt]bool{},
 		seen: map[string]int{}}
