@@ -48,6 +48,12 @@ func (p Payment) Depart(connection string, paused bool, now time.Time) (Payment,
 	return left, Leaves
 }
 
+// TakenAway reports whether a payment was taken away from its connection since that was called about it as it was then: what the
+// connection answers settles nothing any more, because another one has the payment, or it waits again.
+func (p Payment) TakenAway(called Payment) bool {
+	return p.Connection != called.Connection || called.State.IsInFlight() && p.State.IsWaiting()
+}
+
 // NotTaken returns a payment that has left, after the partner has answered its first request that it did not take it: it can be
 // stopped again. One that was sent again stays as it is, because the partner may have taken that request.
 func (p Payment) NotTaken(connection string, now time.Time) Payment {

@@ -50,6 +50,27 @@ func TestDepart_OnlyWhatWasHandedOverToTheConnection(t *testing.T) {
 	}
 }
 
+func TestTakenAway_OnlyFromTheConnectionThatWasCalled(t *testing.T) {
+	t.Parallel()
+	// A payment that was moved, or that waits again, was taken away from the connection that was called about it. One that has left, has ended
+	// or has not changed was not.
+	for _, called := range []rail.State{rail.HandedOver, rail.Sent, rail.Done} {
+		for _, now := range rail.States {
+			for _, moved := range []bool{false, true} {
+				before, after := payout(1), payout(1)
+				before.State, after.State = called, now
+				if moved {
+					after.Connection = "other"
+				}
+				want := moved || called != rail.Done && (now == rail.Queued || now == rail.InReview)
+				if got := after.TakenAway(before); got != want {
+					t.Errorf("called as %s, and %s now, moved %t: taken away %t", called, now, moved, got)
+				}
+			}
+		}
+	}
+}
+
 func TestPayment_LeavesOnceOrIsStopped(t *testing.T) {
 	t.Parallel()
 	// Whatever operators, partners, recalls and adapters do, in any order: what was stopped does not leave after that, what

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sirupsen/logrus"
+
 	"causeway/core/corridor"
 	"causeway/core/ident"
 	"causeway/core/rail"
@@ -305,7 +307,8 @@ func (d decisions) pausedBy(connection string, r corridor.Rail) string {
 	return ""
 }
 
-// record stores what calls have changed, in one unit of work; it opens none if nothing has.
+// record stores what calls have changed, in one unit of work; it opens none if nothing has. The answer about a payment that was taken away
+// from its connection meanwhile changes nothing: its outcome is then that it is called about again.
 func (r *Rail) record(ctx context.Context, asked []wanted, recorded map[ports.RailPaymentKey]rail.Payment, outcomes []ports.Outcome) error {
 	changed := map[ports.RailPaymentKey]ports.Outcome{}
 	var before []rail.Payment
@@ -319,7 +322,9 @@ func (r *Rail) record(ctx context.Context, asked []wanted, recorded map[ports.Ra
 	if len(keys) == 0 {
 		return nil
 	}
-	return ports.Do(ctx, r.payments, func(ctx context.Context, tx Tx) error {
+	var takenAway map[ports.RailPaymentKey]rail.Payment
+	if err := ports.Do(ctx, r.payments, func(ctx context.Context, tx Tx) error {
+		takenAway = map[ports.RailPaymentKey]rail.Payment{}
 		state, err := r.lock(ctx, tx, before)
 		if err != nil {
 			return err
@@ -330,6 +335,10 @@ func (r *Rail) record(ctx context.Context, asked []wanted, recorded map[ports.Ra
 		}
 		var updated []rail.Payment
 		for key, p := range locked {
+			if p.TakenAway(recorded[key]) {
+				takenAway[key] = p
+				continue
+			}
 			if next, changes := after(p, changed[key], state.now); changes {
 				if p.Connection != "" {
 					state.accounts[p.Account()].Settle(p, next)
@@ -341,7 +350,26 @@ func (r *Rail) record(ctx context.Context, asked []wanted, recorded map[ports.Ra
 			return err
 		}
 		return tx.SaveRailAccounts(ctx, state.accounts, nil, state.now)
-	})
+	}); err != nil {
+		return err
+	}
+	for i, w := range asked {
+		if p, taken := takenAway[w.key()]; taken {
+			recorded[w.key()], outcomes[i] = p, r.takenAway(p, outcomes[i])
+		}
+	}
+	return nil
+}
+
+// takenAway is the outcome of a payment that was taken away from the connection that has answered.
+func (r *Rail) takenAway(p rail.Payment, answered ports.Outcome) ports.Outcome {
+	log := r.Log.WithFields(logrus.Fields{"payment": rail.EndToEndID(p.ID), "connection": answered.Connection, "now": p.Connection})
+	if answered.Verdict == ports.Done {
+		log.Error("a connection says that it has done a payment that was taken away from it before it left: ask its partner")
+	} else {
+		log.Infof("the answer %s comes after the payment was taken away; it is not taken", answered.Verdict)
+	}
+	return r.notCalled(p)
 }
 
 // verdicts are the states that verdicts of adapters lead to.

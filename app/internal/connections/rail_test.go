@@ -15,6 +15,7 @@ import (
 
 	"causeway/app/internal/apptest"
 	"causeway/app/internal/connections"
+	"causeway/app/rails"
 	"causeway/core/account"
 	"causeway/core/corridor"
 	"causeway/core/fault"
@@ -35,6 +36,8 @@ type bank struct {
 	sent     []uuid.UUID // each once, in order
 	calls    int
 	outcomes map[uuid.UUID]ports.Outcome // Waiting unless set
+	// meanwhile happens once, while the bank answers.
+	meanwhile func()
 }
 
 func (b *bank) Send(_ context.Context, payouts []ports.Payout) []ports.Outcome {
@@ -49,6 +52,10 @@ func (b *bank) Send(_ context.Context, payouts []ports.Payout) []ports.Outcome {
 			b.outcomes[id] = ports.Outcome{Verdict: ports.Waiting, RetryAt: apptest.Noon}
 		}
 		outcomes[i] = b.outcomes[id]
+	}
+	if meanwhile := b.meanwhile; meanwhile != nil {
+		b.meanwhile = nil
+		meanwhile()
 	}
 	return outcomes
 }
@@ -242,6 +249,77 @@ func TestRail_KeepsTheRecordedConnection(t *testing.T) {
 	e.wantStates("bank-a HANDED_OVER ", later)
 	if a, b := e.banks["bank-a"].sent, e.banks["bank-b"].sent; len(a) != 1 || len(b) != 1 {
 		t.Errorf("bank-a was sent %v, bank-b %v", a, b)
+	}
+}
+
+func TestRail_AnswerAfterThePaymentWasTakenAway(t *testing.T) {
+	t.Parallel()
+	// While a connection answers, an operator takes the payment away from it. Its answer settles nothing: the payment goes on where it is
+	// now, and the account of the other connection counts what it has. A cancellation stands.
+	queued := func(e *railEnv, r *connections.Rail, operators *rails.Service, id uuid.UUID) error {
+		_, err := operators.Move(e.t.Context(), id, "bank-2", rails.Author{Actor: "ana", Note: "test"})
+		return err
+	}
+	for name, tt := range map[string]struct {
+		take    func(e *railEnv, r *connections.Rail, operators *rails.Service, id uuid.UUID) error
+		state   string
+		verdict ports.Verdict
+	}{
+		"moved": {queued, "bank-2 QUEUED FUNDS", ports.Waiting},
+		"moved and handed over": {func(e *railEnv, r *connections.Rail, operators *rails.Service, id uuid.UUID) error {
+			return errors.Join(queued(e, r, operators, id), r.SendQueued(e.t.Context()))
+		}, "bank-2 HANDED_OVER ", ports.Waiting},
+		"withdrawn": {func(e *railEnv, _ *connections.Rail, operators *rails.Service, id uuid.UUID) error {
+			_, err := operators.Withdraw(e.t.Context(), id, rails.Author{Actor: "ana", Note: "test"})
+			return err
+		}, "bank-1 REVIEW REVIEW", ports.Waiting},
+		"cancelled": {func(e *railEnv, _ *connections.Rail, operators *rails.Service, id uuid.UUID) error {
+			_, err := operators.Cancel(e.t.Context(), id, rails.Author{Actor: "ana", Note: "test"})
+			return err
+		}, "bank-1 CANCELLED ", ports.Refused},
+	} {
+		for _, said := range []ports.Verdict{ports.Refused, ports.CancelledByUser, ports.Done} {
+			if name == "cancelled" && said == ports.Done {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s, answer %v", name, said), func(t *testing.T) {
+				t.Parallel()
+				e := newRailEnv(t)
+				e.set("bank-1")
+				e.set("bank-2", func(c *rail.Connection) { c.Priority = 1 })
+				r, p := e.process(e.Store), e.payout(100)
+				operators := rails.New(rails.Config{Store: e.Store, Connections: e.Store.Connections(), Open: e.open, Clock: e.Clock, IDs: e.IDs})
+				e.verdict(r, p)
+				e.wantStates("bank-1 HANDED_OVER ", p)
+				e.banks["bank-1"].settle(said, p)
+				e.banks["bank-1"].meanwhile = func() {
+					if err := tt.take(e, r, operators, p.Transaction.ID.UUID()); err != nil {
+						t.Error(err)
+					}
+				}
+
+				o := e.verdict(r, p)
+
+				if tt.verdict == ports.Waiting && (o.Verdict != ports.Waiting || o.RetryAt.IsZero() || o.PartnerID != "" ||
+					o.InReview != (name == "withdrawn")) || tt.verdict == ports.Refused && ports.Waiting == o.Verdict {
+					t.Errorf("the outcome is %+v", o)
+				}
+				e.wantStates(tt.state, p)
+				inFlight := map[string]int64{}
+				for _, name := range []string{"bank-1", "bank-2"} {
+					accounts, err := e.Store.RailAccounts(t.Context(), name, e.Clock.Now())
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, a := range accounts {
+						inFlight[name] += a.InFlight
+					}
+				}
+				if want := map[bool]int64{true: 100}[tt.state == "bank-2 HANDED_OVER "]; inFlight["bank-1"] != 0 || inFlight["bank-2"] != want {
+					t.Errorf("in flight: %v", inFlight)
+				}
+			})
+		}
 	}
 }
 

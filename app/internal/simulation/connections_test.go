@@ -52,7 +52,7 @@ func (w *world) addConnections() {
 		}
 		w.connections = append(w.connections, ports.RailConnectionVersion{Connection: c})
 	}
-	w.held = map[heldPayment]bool{}
+	w.held, w.refusing = map[heldPayment]bool{}, map[heldPayment]bool{}
 }
 
 func (c connector) manner() manner {
@@ -151,7 +151,11 @@ func callConnector[T any](ctx context.Context, c connector, name string, items [
 		key := keyOf(item)
 		w, order := c.world, orders[key.ID]
 		hasLeft := w.railPayments[key].State == rail.Sent || order != nil
-		switch {
+		switch refusing := (heldPayment{c.name, key}); {
+		case c.manner() != partner && !hasLeft && key.Kind == rail.Payout && (w.refusing[refusing] || w.chance(4)):
+			// The destination is not found before it leaves.
+			w.refusing[refusing] = true
+			outcomes[i] = ports.Outcome{Verdict: ports.Refused, Reason: transaction.CounterpartyPostFailed}
 		case c.manner() == chain && !hasLeft && (w.chance(3) || !w.leave(c.name, key, w.now).MayBeSent()), c.manner() == partner && !hasLeft:
 			outcomes[i] = waiting
 		case (c.manner() == file || c.manner() == batch) && !hasLeft:
@@ -170,8 +174,13 @@ func callConnector[T any](ctx context.Context, c connector, name string, items [
 			outcomes[i] = ports.Outcome{Verdict: ports.Unknown}
 		}
 	}
-	if fate == answerLater {
+	if fate == answerLater || slices.ContainsFunc(outcomes, func(o ports.Outcome) bool { return o.Verdict == ports.Refused }) {
 		c.pause(ctx, name+" answered over "+c.name, nil)
+	}
+	for i, item := range items {
+		if p := c.world.railPayments[keyOf(item)]; outcomes[i].Verdict == ports.Refused && (p.Connection != c.name || p.State.IsWaiting()) {
+			c.world.seen["refusal of a payment that was taken away"]++
+		}
 	}
 	return outcomes
 }
@@ -235,11 +244,24 @@ func (w *world) call(what string, p *process, do func(context.Context) error) {
 	}()
 }
 
+// refused returns the payments that their connection refuses, of which nobody knows yet.
+func (w *world) refused() []rail.Payment {
+	if len(w.refusing) == 0 {
+		return nil
+	}
+	return w.sortedRailPayments(func(p rail.Payment) bool {
+		return p.State == rail.HandedOver && w.refusing[heldPayment{p.Connection, railKey(p)}]
+	})
+}
+
 // decide makes an operator decide about a payment that has not ended.
 func (w *world) decide(p *process) {
 	open := w.sortedRailPayments(func(p rail.Payment) bool { return p.State.CanBeStopped() || p.State == rail.Sent })
 	if len(open) == 0 {
 		return
+	}
+	if refused := w.refused(); len(refused) > 0 {
+		open = refused
 	}
 	payment, by := pick(w, open), operators.Author{Actor: "ana", Note: "simulated"}
 	to := pick(w, w.connections).Name

@@ -74,7 +74,7 @@ func TestSimulation_ReachesEveryOutcome(t *testing.T) {
 		"action TRANSFER_IN APPROVED", "action TRANSFER_IN REJECTED", "payment of an agent that is given back", "attempt AGENT_PAUSED",
 		"recall before the payout left", "recall after the payout left", "recall that a failed payout pays", "recall before the refund left",
 		"recall before the send-back left", "recall after the refund failed", "cancelled payout", "cancelled collection",
-		"cancellation while a wallet is debited",
+		"cancellation while a wallet is debited", "refusal of a payment that was taken away",
 		"payment DONE", "payment REFUSED", "payment RETURNED", "payment CANCELLED", "returned collection", "decision CANCEL", "decision RELEASE",
 		"decision WITHDRAW", "decision MOVE", "decision CONFIRM_NOT_SENT", "payment that was not taken",
 		"attempt PER_TRANSACTION_LIMIT", "attempt DAILY_LIMIT", "attempt DAILY_TRANSACTION_LIMIT", "attempt MONTHLY_LIMIT",

@@ -55,6 +55,7 @@ type world struct {
 	// connected is the platform whose payments take connections.
 	connected ident.Platform
 	held      map[heldPayment]bool   // what connections have and has not left
+	refusing  map[heldPayment]bool   // what connections will never send
 	recalled  map[ident.Receipt]bool // what was taken back, and recalls of which are to be reported
 	recalls   []ident.Receipt
 	notTaken  int
@@ -254,6 +255,8 @@ func (w *world) settle() {
 // step makes one random decision.
 func (w *world) step() {
 	switch n := w.random.IntN(1000); {
+	case n%5 == 0 && len(w.refused()) > 0:
+		w.decide(pick(w, w.processes))
 	case n < 500 && len(w.calls) > 0:
 		w.release(w.random.IntN(len(w.calls)))
 	case n < 730 && len(w.active) < 12:
