@@ -3,6 +3,7 @@ package ports
 import (
 	"context"
 	"crypto/sha256"
+	"slices"
 
 	"causeway/core/ident"
 )
@@ -39,6 +40,14 @@ func (r *IdempotentRequest) IdempotencyKey() IdempotencyKey {
 		return IdempotencyKey{Platform: r.Platform, Key: r.Agent.String() + "\x1f" + r.Key}
 	}
 	return IdempotencyKey{Platform: r.Platform, Key: r.Key}
+}
+
+// Hash returns a hash of the key and the content of the request: it is equal for a request that is sent again.
+func (r *IdempotentRequest) Hash() []byte {
+	key := r.IdempotencyKey()
+	id := key.Platform.UUID()
+	sum := sha256.Sum256(slices.Concat(id[:], r.Fingerprint[:], []byte(key.Key)))
+	return sum[:]
 }
 
 // StoredResponse is the stored response to a request, and the fingerprint of the request.

@@ -3,18 +3,27 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"causeway/app/payments"
 	"causeway/app/receivers"
+	"causeway/core/account"
 	"causeway/core/fault"
+	"causeway/core/ident"
+	"causeway/core/money"
 	"causeway/core/platform"
+	"causeway/core/quote"
 	"causeway/core/transaction"
 	rules "causeway/core/uma"
+	"causeway/ledger"
+	"causeway/ports"
 )
 
 func TestUMAInvoice_RefusedQuoteLeavesItPayable(t *testing.T) {
@@ -301,4 +310,173 @@ func (n *lightningNetwork) cancelled() (count int) {
 		}
 	}
 	return count
+}
+
+// keyed is a request with an idempotency key.
+func (s *umaSide) keyed(key string) *ports.IdempotentRequest {
+	render := func(_ any, err error) (int, []byte) {
+		if f, is := fault.As(err); is {
+			return f.Code.Status(), []byte(f.Message)
+		}
+		return http.StatusCreated, nil
+	}
+	return &ports.IdempotentRequest{Platform: s.Platform.ID, Token: s.Admin.Token, Key: key, Fingerprint: [32]byte{1}, Render: render}
+}
+
+// invoicedTo returns an invoice of 25.00, and a request of a customer that pays it at once: of ana at the other provider, or of somebody at
+// that of bo.
+func invoicedTo(ana, bo *umaSide, minor int64, within bool) (of *umaSide, id uuid.UUID, from account.Internal, request quote.Request) {
+	of, payer := ana, ana.Customer
+	if within {
+		of, payer = bo, bo.NewCustomer("cleo")
+	}
+	made := bo.invoice(nil)
+	from = of.NewInternalAccount(payer.ID, of.Platform.Currencies[0].Code, minor)
+	found, err := of.receivers.LookupUMAAddress(of.t.Context(), of.Platform.ID, made.Text, receivers.Sender{Customer: payer.ID})
+	if err != nil {
+		of.t.Fatal(err)
+	}
+	request = of.payInvoice(from, found)
+	request.Source.Customer, request.ExecuteImmediately = payer.ID, true
+	return of, made.Invoice.ID, from, request
+}
+
+func TestUMAInvoice_ImmediateExecutionIsRepeated(t *testing.T) {
+	t.Parallel()
+	// The process that has quoted an invoice is killed before it executes the quote. The same request, sent again, executes that quote.
+	// Another request is refused meanwhile, and the invoice is paid once.
+	for name, within := range map[string]bool{"another provider": false, "the same platform": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ana, bo := newUMASides(t)
+			of, id, _, request := invoicedTo(ana, bo, 1_000_00, within)
+			quotes := func() string {
+				return of.QueryStrings(`SELECT count(*)::text FROM transactions WHERE direction = 'OUTGOING'`)[0]
+			}
+			of.mu.Lock()
+			of.loses = func() bool { return quotes() != "0" }
+			of.mu.Unlock()
+			if _, err := of.payments.CreateQuote(t.Context(), request, of.keyed("one")); !fault.Is(err, fault.ServiceUnavailable) {
+				t.Fatalf("the first attempt: %v", err)
+			}
+			of.mu.Lock()
+			of.loses = nil
+			of.mu.Unlock()
+			if _, err := of.payments.CreateQuote(t.Context(), request, of.keyed("two")); !fault.Is(err, fault.Conflict) {
+				t.Errorf("another request: %v", err)
+			}
+
+			created, err := of.payments.CreateQuote(t.Context(), request, of.keyed("one"))
+
+			if err != nil || created.Status != quote.Processing && created.Status != quote.Completed {
+				t.Fatalf("the same request: %s, %v", created.Status, err)
+			}
+			var replay *ports.Replay
+			if _, err := of.payments.CreateQuote(t.Context(), request, of.keyed("one")); !errors.As(err, &replay) {
+				t.Errorf("once more: %v", err)
+			}
+			of.waitFor(created.Quote.Transaction, transaction.Completed)
+			bo.wantInvoice(id, rules.InvoicePaid)
+			if n := quotes(); n != "1" {
+				t.Errorf("%s quotes", n)
+			}
+			of.wantExplained()
+		})
+	}
+}
+
+func TestUMAInvoice_ImmediateExecutionIsSentAtOnceAgain(t *testing.T) {
+	t.Parallel()
+	// The same request arrives several times at once, as at several processes. There is one quote with one event, and each gets its response
+	// or a temporary fault.
+	for name, within := range map[string]bool{"another provider": false, "the same platform": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ana, bo := newUMASides(t)
+			of, id, _, request := invoicedTo(ana, bo, 1_000_00, within)
+			var wait sync.WaitGroup
+			for range 8 {
+				wait.Go(func() {
+					_, err := of.payments.CreateQuote(t.Context(), request, of.keyed("one"))
+					var replay *ports.Replay
+					if errors.As(err, &replay) && replay.Status != http.StatusCreated || err != nil && replay == nil &&
+						!fault.Is(err, fault.ServiceUnavailable) {
+						t.Error(err)
+					}
+				})
+			}
+			wait.Wait()
+
+			if _, err := of.payments.CreateQuote(t.Context(), request, of.keyed("one")); err == nil {
+				t.Error("nobody got the response")
+			}
+			paid := of.QueryStrings(`SELECT id::text FROM transactions WHERE direction = 'OUTGOING'`)
+			if len(paid) != 1 {
+				t.Fatalf("payments: %v", paid)
+			}
+			if n := of.QueryStrings(`SELECT count(*)::text FROM quotes WHERE transaction_id = '` + paid[0] + `'`)[0]; n != "1" {
+				t.Errorf("%s quotes", n)
+			}
+			var payment ident.Transaction
+			payment.SetUUID(uuid.MustParse(paid[0]))
+			of.waitFor(payment, transaction.Completed)
+			bo.wantInvoice(id, rules.InvoicePaid)
+			of.WantEvents(payment, "OUTGOING_PAYMENT.PENDING", "OUTGOING_PAYMENT.PROCESSING", "OUTGOING_PAYMENT.COMPLETED")
+		})
+	}
+}
+
+func TestUMAInvoice_RefusedImmediateExecutionLeavesItPayable(t *testing.T) {
+	t.Parallel()
+	// The account holds too little for a quote that is executed at once. Nobody can execute that quote later, so it ends, and the invoice can
+	// be paid by the next request.
+	for name, within := range map[string]bool{"another provider": false, "the same platform": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ana, bo := newUMASides(t)
+			of, id, from, request := invoicedTo(ana, bo, 1, within)
+
+			if _, err := of.payments.CreateQuote(t.Context(), request, of.keyed("one")); !fault.Is(err, fault.InsufficientBalance) {
+				t.Fatalf("without money: %v", err)
+			}
+
+			if states := of.QueryStrings(`SELECT status FROM transactions WHERE direction = 'OUTGOING'`); !slices.Equal(states, []string{"EXPIRED"}) {
+				t.Errorf("payments: %v", states)
+			}
+			now := of.Clock.Now()
+			of.Post(ledger.Deposit(ledger.Header{ID: of.IDs.New(now), Platform: of.Platform.ID, Effective: now}, ledger.IncomingFunds{
+				Partner: "rails/WIRE", To: from.LedgerPath(), Amount: money.Amount{Minor: 1_000_00, Currency: from.Currency}}))
+			created, err := of.payments.CreateQuote(t.Context(), request, of.keyed("two"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			of.waitFor(created.Quote.Transaction, transaction.Completed)
+			bo.wantInvoice(id, rules.InvoicePaid)
+		})
+	}
+}
+
+func TestUMAInvoice_QuoteThatIsMadeIsNoFinalAnswer(t *testing.T) {
+	t.Parallel()
+	// While a quote of an invoice is being made, or was when its process was killed, a request with an idempotency key gets a temporary fault,
+	// because its answer would be stored. Sent again after that, it pays.
+	ana, bo := newUMASides(t)
+	of, id, _, request := invoicedTo(ana, bo, 1_000_00, false)
+	err := of.Exec(`UPDATE uma_invoices SET asked_until = '` + of.Clock.Now().Add(time.Minute).Format(time.RFC3339Nano) + `'`)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	_, err = of.payments.CreateQuote(t.Context(), request, of.keyed("one"))
+
+	if f, is := fault.As(err); !is || f.Code != fault.ServiceUnavailable || f.RetryAfter != time.Minute {
+		t.Errorf("reserved: %v", err)
+	}
+	of.Clock.Advance(time.Minute)
+	created, err := of.payments.CreateQuote(t.Context(), request, of.keyed("one"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	of.waitFor(created.Quote.Transaction, transaction.Completed)
+	bo.wantInvoice(id, rules.InvoicePaid)
 }

@@ -74,8 +74,10 @@ type umaSide struct {
 	// respond is the response of the platform's endpoint to a request for approval.
 	respond  int
 	requests []transaction.Transaction
-	mu       sync.Mutex
-	node     *secp256k1.PrivateKey
+	// loses, if set, reports whether the next unit of work of payments fails, as if the process were killed.
+	loses func() bool
+	mu    sync.Mutex
+	node  *secp256k1.PrivateKey
 }
 
 // newUMASides returns two installations that know each other: of bank.test, whose customer is ana, and of pay.test, whose
@@ -121,8 +123,8 @@ func newUMASide(t *testing.T, network *lightningNetwork, domain string, hosts te
 		Log:    env.Log,
 		Policy: rules.Policy{Blocked: []string{"blocked.test"}}, Settles: func(ident.Platform) error { return nil }})
 	others := ports.CounterpartiesByEnvironment{platform.Production: side.provider}
-	side.payments = payments.New(payments.Config{Timetable: env.Timetable(), Store: env.Store, Jobs: env.Store, Rails: env.Rail,
-		Chains: env.Chain, Custody: env.Custody, Prices: quotePrices, Counterparties: others, Approvals: side, Lightning: side,
+	side.payments = payments.New(payments.Config{Timetable: env.Timetable(), Store: losingStore{env.Store, side}, Jobs: env.Store,
+		Rails: env.Rail, Chains: env.Chain, Custody: env.Custody, Prices: quotePrices, Counterparties: others, Approvals: side, Lightning: side,
 		Clock: env.Clock, IDs: env.IDs, Log: env.Log, Batches: batch.Options{Timeout: time.Minute}})
 	side.receivers = receivers.New(receivers.Config{Store: env.Store, Counterparties: others, Invoices: side.provider, Prices: quotePrices,
 		Clock: env.Clock, IDs: env.IDs, Jobs: env.Store, Log: env.Log})
@@ -134,6 +136,23 @@ func newUMASide(t *testing.T, network *lightningNetwork, domain string, hosts te
 	env.Run(side.payments.Run)
 	env.Run(side.receivers.Run)
 	return side
+}
+
+// losingStore loses units of work.
+type losingStore struct {
+	payments.Store
+	side *umaSide
+}
+
+// DoUnit implements ports.UnitsOfWork.
+func (l losingStore) DoUnit(ctx context.Context, fn func(ctx context.Context, unit any) error) error {
+	l.side.mu.Lock()
+	loses := l.side.loses
+	l.side.mu.Unlock()
+	if loses != nil && loses() {
+		return fault.New(fault.ServiceUnavailable, "The process is killed.")
+	}
+	return l.Store.DoUnit(ctx, fn)
 }
 
 // serve answers as the provider does, unless the test changes that.

@@ -13,6 +13,7 @@ import (
 	"causeway/app/internal/uow"
 	"causeway/core/agent"
 	"causeway/core/event"
+	"causeway/core/fault"
 	"causeway/core/ident"
 	"causeway/core/limit"
 	"causeway/core/money"
@@ -87,21 +88,68 @@ func (s *Service) partiesOf(ctx context.Context, c *quoteCommand) (parties quote
 // EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED, EXTERNAL_ACCOUNT_NOT_FOUND, INVALID_CURRENCY, AMOUNT_OUT_OF_RANGE,
 // TRANSACTION_SIZE_LIMIT_EXCEEDED, DAILY_VOLUME_LIMIT_EXCEEDED, INSUFFICIENT_FUNDS (from an embedded wallet), NOT_IMPLEMENTED.
 func (s *Service) CreateQuote(ctx context.Context, r quote.Request, claim *ports.IdempotentRequest) (quote.WithStatus, error) {
+	if r.ExecuteImmediately {
+		return s.executeAtOnce(ctx, r, claim)
+	}
 	command, err := s.newQuoteCommand(ctx, r, claim)
 	if err != nil {
 		return quote.WithStatus{}, err
 	}
-	if !r.ExecuteImmediately {
-		return s.runQuote(ctx, s.quoteBatcher, command)
-	}
-	// The execution saves the response of the request. If it fails, the quote expires.
-	command.idempotency = nil
-	created, err := s.runQuote(ctx, s.quoteBatcher, command)
+	return s.runQuote(ctx, s.quoteBatcher, command)
+}
+
+// executeAtOnce creates a quote and executes it, which saves the response of the request. If it fails, the quote expires: that of a lookup
+// at once, because it may be the one of a UMA invoice.
+func (s *Service) executeAtOnce(ctx context.Context, r quote.Request, claim *ports.IdempotentRequest) (quote.WithStatus, error) {
+	key, err := s.quoteToExecute(ctx, r, claim)
 	if err != nil {
 		return quote.WithStatus{}, err
 	}
-	return s.runExecution(ctx, &executeCommand{quote: ports.QuoteKey{Platform: r.Platform, ID: created.Quote.ID}, idempotency: claim,
-		factor: r.Factor, trace: spans.Context(ctx)})
+	executed, err := s.runExecution(ctx, &executeCommand{quote: key, idempotency: claim, factor: r.Factor, trace: spans.Context(ctx)})
+	if !r.Lookup.IsZero() && fault.IsFinal(err) && !fault.Is(err, fault.Unauthorized) {
+		s.expireRefused(ctx, key)
+	}
+	return executed, err
+}
+
+// quoteToExecute creates the quote of a request that executes it at once. A request with a key that pays a UMA invoice, sent again after
+// its quote was created and not executed, gets that quote: another one is refused as a second payment of the invoice.
+func (s *Service) quoteToExecute(ctx context.Context, r quote.Request, claim *ports.IdempotentRequest) (ports.QuoteKey, error) {
+	key := ports.QuoteKey{Platform: r.Platform}
+	command, err := s.newQuoteCommand(ctx, r, claim)
+	if err == nil {
+		command.idempotency = nil
+		var created quote.WithStatus
+		created, err = s.runQuote(ctx, s.quoteBatcher, command)
+		key.ID = created.Quote.ID
+	}
+	if err != nil && claim != nil && !r.Lookup.IsZero() {
+		if made, failed := s.quoteOf(ctx, r.Platform, repeatableID(r, claim)); failed == nil && !made.IsZero() {
+			key.ID, err = made, nil
+		}
+	}
+	return key, err
+}
+
+// repeatableID returns the id of the transaction of a quote that pays a UMA invoice at once, by which the same request finds it.
+func repeatableID(r quote.Request, claim *ports.IdempotentRequest) ident.Transaction {
+	return transaction.RepeatableID(claim.Hash(), r.Lookup.UUID())
+}
+
+// quoteOf returns the quote of a transaction; zero if there is none.
+func (s *Service) quoteOf(ctx context.Context, p ident.Platform, id ident.Transaction) (ident.Quote, error) {
+	key := ports.TransactionKey{Platform: p, ID: id}
+	found, err := s.Store.TransactionsByKey(ctx, []ports.TransactionKey{key})
+	return found[key].Quote, err
+}
+
+// expireRefused ends a quote whose execution was refused for good. Without it, the quote waits until it expires.
+func (s *Service) expireRefused(ctx context.Context, key ports.QuoteKey) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
+	defer cancel()
+	if _, err := s.ExpireQuote(ctx, key.Platform, key.ID, nil); err != nil && !fault.Is(err, fault.Conflict) {
+		s.Log.WithError(err).WithField("quote", key.ID.String()).Warn("a quote whose execution was refused waits until it expires")
+	}
 }
 
 // newQuoteCommand checks what does not depend on the parties, and reads what quotes of a batch do not share.
@@ -126,7 +174,10 @@ func (s *Service) newQuoteCommand(ctx context.Context, r quote.Request, claim *p
 		}
 		command.receiver = &receiver
 		if !receiver.Invoice.IsZero() {
-			if command.umaInvoice, err = s.quotedInvoice(ctx, r.Platform, receiver.Invoice); err != nil {
+			if r.ExecuteImmediately && claim != nil {
+				command.transaction.ID = repeatableID(r, claim)
+			}
+			if command.umaInvoice, err = s.quotedInvoice(ctx, r.Platform, receiver.Invoice, claim); err != nil {
 				return nil, err
 			}
 		}

@@ -15,8 +15,8 @@ import (
 	"causeway/ports"
 )
 
-// ExpireQuote ends a quote of a sandbox platform that waits to be paid or executed, as if its time were over. Faults:
-// QUOTE_NOT_FOUND, and CONFLICT if it does not wait.
+// ExpireQuote ends a quote that waits to be paid or executed, as if its time were over: for the tests of sandbox platforms, and one that
+// nobody can execute any more. Faults: QUOTE_NOT_FOUND, and CONFLICT if it does not wait.
 func (s *Service) ExpireQuote(ctx context.Context, p ident.Platform, id ident.Quote,
 	claim *ports.IdempotentRequest) (quote.WithStatus, error) {
 	var expired quote.WithStatus

@@ -21,8 +21,11 @@ import (
 func claimUMAInvoice(ctx context.Context, tx Tx, paid claimedInvoice, t transaction.Transaction, now time.Time) (
 	ended []transaction.Decision, err error) {
 	kept, err := tx.LockUMAInvoice(ctx, t.Platform, paid.id)
-	if err != nil || kept.Payment == t.ID { // the unit of work runs again
+	if err != nil {
 		return nil, err
+	}
+	if kept.Payment == t.ID { // which exists
+		return nil, errQuoted
 	}
 	if kept.Payment != paid.last { // whose Lightning invoice may be paid
 		return nil, errPaymentBegun
@@ -52,6 +55,10 @@ func claimUMAInvoice(ctx context.Context, tx Tx, paid claimedInvoice, t transact
 	kept.Payment = t.ID
 	return ended, tx.PayUMAInvoice(ctx, kept)
 }
+
+// errQuoted is the fault of a request that was sent again, and whose quote exists: see quoteToExecute.
+var errQuoted = &fault.Error{Code: fault.ServiceUnavailable, Reason: "Quote exists", RetryAfter: time.Second,
+	Message: "The quote of this request was just created. Send the request again."}
 
 // errPaymentBegun is the uma.Refusal of the slower of two payments.
 var errPaymentBegun = uma.Refuse(uma.InvalidInvoice, "the UMA invoice has a payment already")
@@ -129,8 +136,10 @@ func cancelLast(ctx context.Context, node ports.Lightning, last ident.Transactio
 const askTime = time.Minute
 
 // quotedInvoice returns the UMA invoice that a quote of a platform pays. One of another provider is reserved for it, because each
-// quote asks that for a Lightning invoice, in place of the one before.
-func (s *Service) quotedInvoice(ctx context.Context, p ident.Platform, id ident.UMAInvoice) (uma.KeptInvoice, error) {
+// quote asks that for a Lightning invoice, in place of the one before. While it is reserved for another one, the fault is temporary for a
+// request with a key, under which a final one would be stored: the reservation may be that of the same request, sent before.
+func (s *Service) quotedInvoice(ctx context.Context, p ident.Platform, id ident.UMAInvoice, claim *ports.IdempotentRequest) (
+	uma.KeptInvoice, error) {
 	kept, last, err := s.umaInvoice(ctx, p, id)
 	if err == nil {
 		err = kept.CheckUnpaid(last.State.Status, s.Clock.Now())
@@ -158,6 +167,10 @@ func (s *Service) quotedInvoice(ctx context.Context, p ident.Platform, id ident.
 		if node, err = s.Lightning.LightningFor(ctx, p); err == nil {
 			err = cancelLast(ctx, node, kept.Payment)
 		}
+	}
+	if claim != nil && errors.Is(err, uma.ErrBeingQuoted) {
+		return kept, &fault.Error{Code: fault.ServiceUnavailable, Reason: "Quote is being made", RetryAfter: kept.AskedUntil.Sub(s.Clock.Now()),
+			Message: "Another quote of the UMA invoice is being made. Nothing was done; send the request again later."}
 	}
 	return kept, asConflict(err)
 }

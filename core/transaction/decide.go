@@ -254,7 +254,7 @@ func (t Transaction) ExpireAt(now time.Time) (Decision, error) {
 }
 
 // ExpireEarly ends the transaction of a quote that waits to be funded, as if the quote had expired by now. It is for the tests of
-// sandbox platforms, and for payments that another one replaces.
+// sandbox platforms, and for payments that another one replaces, or that nobody can execute any more.
 func (t Transaction) ExpireEarly(now time.Time) (Decision, error) {
 	if !t.Expires() {
 		return Decision{}, fault.New(fault.Conflict, "The transaction %s is %s, so its quote can no longer expire.", t.ID, t.State)

@@ -785,3 +785,18 @@ func TestRefundAgain(t *testing.T) {
 		t.Errorf("a payment without a refund: %v", err)
 	}
 }
+
+func TestRepeatableID(t *testing.T) {
+	t.Parallel()
+	// A request that is sent again makes the same transaction, and another request or another reference another one. Its id sorts as what it
+	// refers to.
+	lookup, other := uuid.UUID{1, 2, 3, 4, 5, 6, 7}, uuid.UUID{1, 2, 3, 4, 5, 7}
+	id := transaction.RepeatableID([]byte("one"), lookup)
+	if id != transaction.RepeatableID([]byte("one"), lookup) || id == transaction.RepeatableID([]byte("two"), lookup) ||
+		id == transaction.RepeatableID([]byte("one"), other) {
+		t.Errorf("%s", id)
+	}
+	if u := id.UUID(); [6]byte(u[:6]) != [6]byte(lookup[:6]) || u.Version() != 8 || u.Variant() != uuid.RFC4122 {
+		t.Errorf("%s is of version %d", id, u.Version())
+	}
+}

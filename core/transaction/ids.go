@@ -16,6 +16,12 @@ func CounterpartID(sent ident.Transaction) ident.Transaction {
 	return deriveID("causeway counterpart\x00", sent.UUID())
 }
 
+// RepeatableID returns the id of the transaction that a request makes, however often it is sent. It is a UUID of version 8 with the time of
+// what the request refers to.
+func RepeatableID(request []byte, refersTo uuid.UUID) ident.Transaction {
+	return deriveID("causeway repeatable\x00"+string(request), refersTo)
+}
+
 func deriveID(label string, from uuid.UUID) (derived ident.Transaction) {
 	sum := sha256.Sum256(append([]byte(label), from[:]...))
 	var id uuid.UUID

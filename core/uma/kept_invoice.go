@@ -115,10 +115,13 @@ func (k KeptInvoice) CheckUnpaid(payment transaction.Status, now time.Time) erro
 	case InvoicePending:
 	}
 	if k.AskedUntil.After(now) {
-		return refuse(InvalidInvoice, "another quote of the UMA invoice is being made")
+		return ErrBeingQuoted
 	}
 	return nil
 }
+
+// ErrBeingQuoted is the Refusal of a payment of an invoice while a quote of it is being made, which lasts a minute at most.
+var ErrBeingQuoted = refuse(InvalidInvoice, "another quote of the UMA invoice is being made")
 
 // MayReplace reports whether a pay request of a sender may take the place of the last payment, once its Lightning invoice can no longer be
 // paid: the sender asks again, having no use for the first answer, or the payment has lapsed.
