@@ -23,8 +23,8 @@ type AccountPurpose struct {
 type KeptReport struct {
 	safeguarding.Report
 	// Digest is the stored digest of the report.
-	Digest           []byte
-	Versions         int // of the day
+	Digest   []byte
+	Versions int // of the day
 	// Acknowledgements are those of the version, and those of earlier ones that hold for it.
 	Acknowledgements []safeguarding.Acknowledgement
 }
