@@ -66,6 +66,8 @@ type Line struct {
 	Description string
 	// Returned means that the partner marks the line as a returned payment.
 	Returned bool
+	// ValuedOnly: the file says no booking day, so Booked depends on its last day. The identity has the value date instead.
+	ValuedOnly bool
 	// Identity is the same for the same line in every statement that has it.
 	Identity [sha256.Size]byte
 	// Reconciled lines are already matched or resolved; they are only compared with.
@@ -141,7 +143,11 @@ func (l Line) contentHash() [sha256.Size]byte {
 	b := make([]byte, 0, 256)
 	b = append(b, "causeway statement line 1\n"...)
 	b = binary.BigEndian.AppendUint64(b, uint64(l.Amount))
-	b = binary.BigEndian.AppendUint32(b, uint32(l.Booked))
+	booked := l.Booked
+	if l.ValuedOnly {
+		booked = l.Value
+	}
+	b = binary.BigEndian.AppendUint32(b, uint32(booked))
 	b = appendText(b, l.ServicerReference)
 	if l.ServicerReference == "" {
 		b = binary.BigEndian.AppendUint32(b, uint32(l.Value))

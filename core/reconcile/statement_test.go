@@ -220,6 +220,14 @@ func TestIdentify(t *testing.T) {
 	if second[0].Identity != first[1].Identity || second[1].Identity != first[0].Identity {
 		t.Error("a line has another identity in another file")
 	}
+	valued, later := line(0, 100, "V"), line(0, 100, "V")
+	valued.ValuedOnly, later.ValuedOnly, later.Booked = true, true, later.Booked-3
+	lines := []reconcile.Line{valued, later}
+	reconcile.Identify(lines[:1])
+	reconcile.Identify(lines[1:])
+	if lines[0].Identity != lines[1].Identity {
+		t.Error("a line without a booking day has another identity in a file that ends on another day")
+	}
 }
 
 func TestResolveCommand_Correction(t *testing.T) {

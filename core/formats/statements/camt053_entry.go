@@ -89,6 +89,7 @@ func (c *camtParser) setDays(l *reconcile.Line, e *iso20022.WrittenEntry) error 
 		if l.Booked = cmp.Or(l.Value, c.statement.onlyDay()); l.Booked == reconcile.NoDay {
 			return reconcile.InvalidFile("line %d: an entry has no date, and the statement is not of a single day", e.Line)
 		}
+		l.ValuedOnly = l.Value != reconcile.NoDay
 		if _, to, closing := c.statement.days(); max(to, closing) != reconcile.NoDay {
 			l.Booked = min(l.Booked, max(to, closing))
 		}

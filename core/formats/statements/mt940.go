@@ -249,7 +249,7 @@ func (m *mt940Parser) closeStatement(f mt940Field) error {
 	a := m.current
 	for i := m.firstLine; i < len(a.Lines); i++ {
 		if l := &a.Lines[i]; l.Booked == reconcile.NoDay { // the balance has it, whenever its funds are available
-			l.Booked = min(l.Value, closing.day)
+			l.Booked, l.ValuedOnly = min(l.Value, closing.day), true
 		}
 	}
 	if a.From == reconcile.NoDay || closing.day < a.From {
