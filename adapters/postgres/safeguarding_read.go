@@ -142,13 +142,19 @@ func addAcknowledgements(ctx context.Context, db *DB, tx pgx.Tx, reports []ports
 	if err != nil || len(found) == 0 {
 		return err
 	}
-	acknowledged := map[reportKey]bool{}
+	first := map[safeguarding.Day]int{}
+	for _, row := range found {
+		if a := row.value; first[a.Day] == 0 || a.Version < first[a.Day] {
+			first[a.Day] = a.Version
+		}
+	}
 	var days []string
 	var versions []int
-	for _, row := range found {
-		if key := (reportKey{row.value.Day, row.value.Version}); !acknowledged[key] {
-			acknowledged[key] = true
-			days, versions = append(days, string(key.day)), append(versions, key.version)
+	for _, r := range reports {
+		if from := first[r.Day]; from > 0 {
+			for v := from; v <= r.Version; v++ {
+				days, versions = append(days, string(r.Day)), append(versions, v)
+			}
 		}
 	}
 	figures, err := readFigures(ctx, db, tx, []any{reports[0].Platform, days, versions})
@@ -156,8 +162,11 @@ func addAcknowledgements(ctx context.Context, db *DB, tx pgx.Tx, reports []ports
 		r := &reports[i]
 		for _, row := range found {
 			a := row.value
-			of := safeguarding.Report{Figures: figures[reportKey{a.Day, a.Version}]}
-			if a.Day == r.Day && a.Version <= r.Version && r.StillAcknowledged(of) {
+			var since []safeguarding.Report
+			for v := a.Version; v <= r.Version; v++ {
+				since = append(since, safeguarding.Report{Figures: figures[reportKey{r.Day, v}]})
+			}
+			if a.Day == r.Day && a.Version <= r.Version && safeguarding.StillAcknowledged(since) {
 				r.Acknowledgements = append(r.Acknowledgements, a)
 			}
 		}

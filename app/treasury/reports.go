@@ -169,7 +169,7 @@ func (s *Service) keep(ctx context.Context, p ident.Platform, day safeguarding.D
 		}
 		digest := r.Digest()
 		kept = ports.KeptReport{Report: r, Digest: digest[:], Versions: r.Version}
-		if r.StillAcknowledged(last.Report) {
+		if safeguarding.StillAcknowledged([]safeguarding.Report{last.Report, r}) {
 			kept.Acknowledgements = last.Acknowledgements
 		}
 		if err := tx.SaveResponse(ctx, request, kept, nil); err != nil {

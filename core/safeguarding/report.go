@@ -160,8 +160,16 @@ func (r Report) NewShortfalls(earlier Report) []money.Currency {
 	return grown
 }
 
-// StillAcknowledged reports whether what a person has acknowledged of an earlier version of the report, or of the same, holds for it.
-func (r Report) StillAcknowledged(earlier Report) bool { return len(r.NewShortfalls(earlier)) == 0 }
+// StillAcknowledged reports whether what a person has acknowledged of the first version of a report holds for the last one: none since
+// has a new shortfall, also none that has gone and come back.
+func StillAcknowledged(versions []Report) bool {
+	for i := 1; i < len(versions); i++ {
+		if len(versions[i].NewShortfalls(versions[i-1])) > 0 {
+			return false
+		}
+	}
+	return true
+}
 
 // Status returns SHORTFALL if any currency has one, else UNCONFIRMED or EXCESS if any has that, in this order.
 func (r Report) Status() Status {
