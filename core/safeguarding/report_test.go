@@ -99,8 +99,8 @@ func TestValue_RoundsAgainstTheCompany(t *testing.T) {
 
 func TestReport_NewShortfalls(t *testing.T) {
 	t.Parallel()
-	// A shortfall is new if the earlier version has none in the currency, or a smaller one; what was acknowledged holds while none is, and not after
-	// one that has gone and come back.
+	// A shortfall is new if the earlier version has none in the currency, or a smaller one; what was acknowledged holds while none is, and
+	// not after one that has gone and come back.
 	of := func(differences map[money.Currency]int64) (r safeguarding.Report) {
 		var lines []safeguarding.Line
 		for currency, d := range differences {
