@@ -21,7 +21,7 @@ func (c *Console) showChart(r *request) error {
 		return err
 	}
 	v := view{page: c.page(r, "Chart of accounts", "chart-of-accounts"), Intro: "The accounts of the ledger. Those that the platform has " +
-		"added take adjustments; the others are posted to by payments. `{…}` stands for each of a kind."}
+		"added take adjustments; the others are posted to by payments. `<…>` stands for each of a kind."}
 	mayChange := v.MayKeepBooks()
 	added := table{Label: "Added accounts", Columns: columns("Account", "Class", "Name", "Description", "Retired", "General ledger"),
 		Empty: "None was added yet, such as `expense/office-rent`."}
