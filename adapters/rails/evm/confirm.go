@@ -232,7 +232,11 @@ func (r *Rail) isLost(ctx context.Context, h head, t Transaction) bool {
 // isForgotten reports whether a transfer that no record has may be the one of a transaction: a version of it that the database has lost.
 // Then the payment is neither refunded nor made anew: it stays open for an operator.
 func (r *Rail) isForgotten(ctx context.Context, t Transaction) bool {
-	forgotten, err := r.store.HasUnknownTransfer(ctx, r.name, t)
+	made := madeAt(t.Subject)
+	if made.IsZero() { // what has its nonce was in no block when it was signed
+		made = t.CreatedAt
+	}
+	forgotten, err := r.store.HasUnknownTransfer(ctx, r.name, t, made)
 	if err != nil || forgotten {
 		r.log.WithError(err).WithField("subject", t.Subject).Error("another transaction has the nonce of a payment, and pays the same, or it " +
 			"cannot be known whether; look at it in causeway rails inbox list")

@@ -38,6 +38,8 @@ type order struct {
 	recipient eth.Address
 	currency  money.Currency
 	amount    *big.Int
+	// made is when the payment was made, of one to an embedded wallet.
+	made time.Time
 }
 
 // Send sends payouts.

@@ -21,7 +21,8 @@ const (
 	keptDeposits = 2_000_000
 	// keptAddresses is how long addresses of quotes are kept: a payer may use one again by mistake.
 	keptAddresses = 400 * 24 * time.Hour
-	// keptEvents is how many events are kept that were reported.
+	// keptEvents is how many events are kept that were reported. Those of transfers that no record has are kept for ever: no payment that may
+	// be one of them is made again.
 	keptEvents = 10_000
 	// maxDeletedRows bounds each deletion.
 	maxDeletedRows = 1000
@@ -307,11 +308,11 @@ var eventTable = schema.New("evm_events", []string{"connection", "number"}, func
 var insertEvent = eventTable.Insert("")
 
 // Events returns what is to be reported after a number, oldest first, at most limit. What was reported long before that number is
-// deleted. It uses the primary key.
+// deleted, but transfers that no record has. It uses the primary key.
 func (s *Store) Events(ctx context.Context, connection string, after int64, limit int) (events []Event, err error) {
 	err = s.inTx(ctx, func(ctx context.Context, tx querier) error {
 		if _, err := tx.Exec(ctx, `DELETE FROM evm_events WHERE connection = $1 AND number IN
-			(SELECT number FROM evm_events WHERE connection = $1 AND number <= $2 ORDER BY number LIMIT $3)`, connection, after-keptEvents,
+			(SELECT number FROM evm_events WHERE connection = $1 AND number <= $2 AND kind NOT IN ('UNKNOWN', 'MOVED') ORDER BY number LIMIT $3)`, connection, after-keptEvents,
 			maxDeletedRows); err != nil {
 			return err
 		}

@@ -268,7 +268,7 @@ func TestStoreHoldings_AreClaimedOnceUntilTheyChange(t *testing.T) {
 func TestStore_Retention(t *testing.T) {
 	t.Parallel()
 	// What grows is deleted when it is old: blocks, deposits, addresses of quotes and events. What an operator has to look
-	// at, addresses of accounts, and addresses that hold money stay.
+	// at, addresses of accounts, addresses that hold money, and transfers that no record has stay.
 	c := newStoreEnv(t)
 	from := c.openEVM(t, baseChain)
 	conn := pgtest.Connect(t, c.url)
@@ -287,7 +287,7 @@ func TestStore_Retention(t *testing.T) {
 	for _, statement := range []string{
 		`INSERT INTO evm_blocks (connection, number, hash) SELECT '` + baseChain + `', n, sha256('') FROM generate_series(200, 1500) n`,
 		`INSERT INTO evm_events (connection, number, kind, partner_id, receipt, reference, currency, amount, payer, at, memo, created_at)
-			SELECT '` + baseChain + `', n, 'FEE', '', '', '', '', 0, substr(sha256(''), 1, 20), now(), '', now() FROM generate_series(1, 10600) n`,
+			SELECT '` + baseChain + `', n, CASE n WHEN 1 THEN 'UNKNOWN' WHEN 2 THEN 'MOVED' ELSE 'FEE' END, '', '', '', '', 0, substr(sha256(''), 1, 20), now(), '', now() FROM generate_series(1, 10600) n`,
 		`UPDATE evm_chains SET event_number = 10600`,
 	} {
 		if _, err := conn.Exec(t.Context(), statement); err != nil {
@@ -317,8 +317,8 @@ func TestStore_Retention(t *testing.T) {
 		addresses[eth.Address{4}].Reference != "FUND-4" {
 		t.Errorf("addresses %+v, %v", addresses, err)
 	}
-	events, err := c.Events(t.Context(), baseChain, 0, 1)
-	if err != nil || len(events) != 1 || events[0].Number != 601 {
+	events, err := c.Events(t.Context(), baseChain, 0, 3)
+	if err != nil || len(events) != 3 || events[0].Kind != evm.Unknown || events[1].Kind != evm.Moved || events[2].Number != 601 {
 		t.Errorf("events from %+v, %v", events, err)
 	}
 }

@@ -277,24 +277,38 @@ func (s *Store) StoredHashes(ctx context.Context, connection string, blocks Rang
 	return stored, err
 }
 
-// HasUnknownTransfer reports whether what a transaction was to transfer has left without a record. It reads the events that are kept; for
-// a payment from an embedded wallet those since its quote was made, or a little before by another clock.
-func (s *Store) HasUnknownTransfer(ctx context.Context, connection string, t Transaction) (found bool, err error) {
+// HasUnknownTransfer reports whether what a transaction was to transfer has left without a record since its payment was made, or a little
+// before by another clock.
+func (s *Store) HasUnknownTransfer(ctx context.Context, connection string, t Transaction, made time.Time) (found bool, err error) {
 	err = s.inTx(ctx, func(ctx context.Context, tx querier) error {
-		_, err := tx.row(ctx, `SELECT EXISTS (SELECT FROM evm_events WHERE connection = $1 AND payer = $2 AND currency = $3 AND amount = $4
-			AND (kind = 'UNKNOWN' OR kind = 'MOVED' AND subject = (SELECT account_id FROM evm_addresses WHERE connection = $1 AND address = $5) AND at >= $6))`,
-			[]any{connection, t.Recipient, t.Currency, amountOf(t.Amount, t.Currency).Minor, t.payer(), madeAt(t.Subject).Add(-outOfStep)}, &found)
+		_, err := tx.row(ctx, `SELECT EXISTS (SELECT FROM evm_events WHERE connection = $1 AND payer = $2 AND currency = $3 AND amount = $4 AND at >= $6
+			AND (kind = 'UNKNOWN' OR kind = 'MOVED' AND subject = (SELECT account_id FROM evm_addresses WHERE connection = $1 AND address = $5)))`,
+			[]any{connection, t.Recipient, t.Currency, amountOf(t.Amount, t.Currency).Minor, t.payer(), made.Add(-outOfStep)}, &found)
 		return err
 	})
 	return found, err
 }
 
-// madeAt returns when the payment of an id was made; zero if the id does not say.
+// madeAt returns when the payment of an id was made, or what its id was derived from; zero if the id does not say.
 func madeAt(id uuid.UUID) (at time.Time) {
-	if id.Version() == 7 {
+	const timeOrdered, derivedWithTime = 7, 8
+	switch id.Version() {
+	case derivedWithTime: // as of transaction.CounterpartID
+		id[6] = id[6]&0x0f | timeOrdered<<4
+		fallthrough
+	case timeOrdered:
 		at = time.Unix(id.Time().UnixTime())
+	default:
 	}
 	return at
+}
+
+// earlier returns the earlier one of two times, of those that are known.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }
 
 func (s *Store) readTransactions(ctx context.Context, condition string, args ...any) (found []Transaction, err error) {

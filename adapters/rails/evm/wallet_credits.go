@@ -94,7 +94,7 @@ func (r *Rail) whyNotAgain(ctx context.Context, o order, failed []Transaction) (
 	if err != nil {
 		return "", until, err
 	}
-	switch found, err := r.hasUnstored(ctx, r.tokenTransfer(r.wallet, nil, o), state.Position); {
+	switch found, err := r.hasUnstored(ctx, r.tokenTransfer(r.wallet, nil, o), o.made, state.Position); {
 	case err != nil:
 		return "", until, err
 	case found:

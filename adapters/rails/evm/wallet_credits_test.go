@@ -51,6 +51,16 @@ func (e *walletEnv) pay(r *recorded, c ports.WalletCredit) ports.Outcome {
 	return r.Credit(e.t.Context(), []ports.WalletCredit{c})[0]
 }
 
+// paysByHand transfers an amount to the address of a wallet, which no record has.
+func (o *owner) paysByHand(amount int64) {
+	o.t.Helper()
+	to, err := eth.ParseAddress(o.address)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	o.asHotWallet(o.usdc.Address, eth.TransferCall(to, big.NewInt(amount)))
+}
+
 // onlyPending returns the version of the only transaction that is not concluded.
 func (e *walletEnv) onlyPending() evm.Attempt {
 	e.t.Helper()
@@ -137,11 +147,7 @@ func TestWallets_CreditIsNotMadeAgainIfItMayBePaid(t *testing.T) {
 			e.pay(r, paid)
 			failures["reverted"](e, e.onlyPending())
 			e.mine(r, 4)
-			to, err := eth.ParseAddress(o.address)
-			if err != nil {
-				t.Fatal(err)
-			}
-			e.asHotWallet(e.usdc.Address, eth.TransferCall(to, big.NewInt(5)))
+			o.paysByHand(5)
 			e.chain.Mine(4)
 			if read {
 				e.poll(r)
@@ -154,6 +160,42 @@ func TestWallets_CreditIsNotMadeAgainIfItMayBePaid(t *testing.T) {
 				e.mine(r, 3)
 			}
 			e.wantBalances(105, 45, o)
+		})
+	}
+}
+
+func TestWallets_EarlierTransferOfTheAmountKeepsNoCreditFromBeingMadeAgain(t *testing.T) {
+	t.Parallel()
+	// A person has paid the amount to the wallet by hand, long before a payment was made: whichever way that fails, it is made again.
+	for name, fail := range failures {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := newWalletEnv(t)
+			r, o := e.holding(100)
+			e.usdc.Mint(e.env.wallet(), 50)
+			e.chain.Mine(3)
+			o.paysByHand(5)
+			e.mine(r, 4)
+			e.chain.Call("evm_increaseTime", 4000)
+			e.mine(r, 4)
+			e.clock.Advance(time.Unix(e.now(), 0).Sub(e.clock.Now()))
+			paid := o.credit(true)
+			paid.Transaction.ID = ident.NewTransaction(o.ids.New, e.clock.Now())
+			paid.Transaction.CreatedAt = e.clock.Now()
+			for range 2 { // the second one has an id that does not say when it was made
+				e.pay(r, paid)
+				fail(e, e.onlyPending())
+				e.mine(r, 4)
+				e.poll(r)
+				e.clock.Advance(time.Hour)
+			}
+			e.pay(r, paid)
+			e.chain.Mine(4)
+
+			if got := e.pay(r, paid); got.Verdict != ports.Done {
+				t.Errorf("%+v", got)
+			}
+			e.wantBalances(110, 40, o)
 		})
 	}
 }

@@ -201,7 +201,7 @@ func (r *Rail) forgotten(ctx context.Context, d debit, until int64) (why string,
 	}
 	t := r.debitTransaction(d, WalletDebit, nil)
 	t.Sender = d.from
-	if found, err := r.hasUnstored(ctx, t, state.Position); err != nil || found {
+	if found, err := r.hasUnstored(ctx, t, madeAt(t.Subject), state.Position); err != nil || found {
 		return "a transfer of this amount has left the wallet, and no record has it; look at it in causeway rails inbox list", err
 	}
 	if until == 0 {
@@ -214,10 +214,10 @@ func (r *Rail) forgotten(ctx context.Context, d debit, until int64) (why string,
 	return why, err
 }
 
-// hasUnstored reports whether there is a transfer that no record has, and that may be the one of a transaction: in the blocks up to a
-// position, which were read, or in a later one.
-func (r *Rail) hasUnstored(ctx context.Context, t Transaction, position uint64) (bool, error) {
-	if found, err := r.store.HasUnknownTransfer(ctx, r.name, t); err != nil || found {
+// hasUnstored reports whether there is a transfer that no record has, and that may be the one of a transaction, whose payment was made at a
+// time: in the blocks up to a position, which were read, or in a later one.
+func (r *Rail) hasUnstored(ctx context.Context, t Transaction, made time.Time, position uint64) (bool, error) {
+	if found, err := r.store.HasUnknownTransfer(ctx, r.name, t, made); err != nil || found {
 		return found, err
 	}
 	var events []event

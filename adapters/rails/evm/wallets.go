@@ -93,7 +93,7 @@ func (r *Rail) Credit(ctx context.Context, credits []ports.WalletCredit) []ports
 		orderOf := func(n int) (order, *ports.Outcome) {
 			c := credits[indexes[n]]
 			o := order{subject: c.Transaction.ID.UUID(), platform: c.Wallet.Platform, recipient: to[n], currency: money.USDB,
-				amount: big.NewInt(c.Amount.Minor)}
+				amount: big.NewInt(c.Amount.Minor), made: earlier(madeAt(c.Transaction.ID.UUID()), c.Transaction.CreatedAt)}
 			switch {
 			case failed[n] != nil:
 				r.log.WithError(failed[n]).Error("the address of a wallet is not known; will retry")
