@@ -56,6 +56,8 @@ type Rail struct {
 	busy chan struct{}
 	// lastRange is how many blocks were read at once.
 	lastRange atomic.Uint64
+	// searches are those for the transactions that have used nonces of wallets.
+	searches searches
 }
 
 var (
@@ -85,6 +87,7 @@ func New(ctx context.Context, c Config) (*Rail, error) {
 		log:   c.Log.WithField("connection", c.Connection.Name),
 		nodes: newNodes(parsed.urls, parsed.chain.id, client, c.Clock.Now), busy: make(chan struct{}, 1)}
 	r.lastRange.Store(min(parsed.maxRange, firstRange))
+	r.searches.lastRange.Store(min(parsed.maxRange, firstRange))
 	r.accountPath = []uint32{purposeBIP44 | ports.ChainHardened, coinTypeEther | ports.ChainHardened, parsed.account | ports.ChainHardened}
 	if r.accountKey, err = c.Keys.AccountKey(ctx, r.accountPath); err != nil {
 		return nil, fmt.Errorf("connection %s: seed: %w", c.Connection.Name, err)

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math/big"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"causeway/adapters/rails/evm/eth"
@@ -36,12 +37,12 @@ func (r *Rail) scan(ctx context.Context, state Chain, h head) (more bool, err er
 		to := min(state.Position+r.lastRange.Load(), h.final)
 		end, events, err := r.readRange(ctx, state.Position+1, to)
 		if err != nil {
-			if r.readsLess(ctx, to-state.Position, err) {
+			if r.readsLess(ctx, &r.lastRange, to-state.Position, err) {
 				continue
 			}
 			return false, err
 		}
-		r.readsMore(events)
+		r.readsMore(&r.lastRange, events)
 		deposits, err := r.deposits(ctx, events)
 		if err != nil {
 			return false, err
@@ -67,19 +68,19 @@ func (r *Rail) scan(ctx context.Context, state Chain, h head) (more bool, err er
 }
 
 // readsLess halves the range that is read at once, after a node has refused one. It returns false if that is the shortest.
-func (r *Rail) readsLess(ctx context.Context, width uint64, refusal error) bool {
+func (r *Rail) readsLess(ctx context.Context, length *atomic.Uint64, width uint64, refusal error) bool {
 	if width <= minRange || ctx.Err() != nil {
 		return false
 	}
-	r.lastRange.Store(max(width/2, minRange))
+	length.Store(max(width/2, minRange))
 	r.log.WithError(refusal).WithField("blocks", width).Debug("range of blocks not read; trying half of it")
 	return true
 }
 
 // readsMore doubles the range that is read at once, if the reply to one was small.
-func (r *Rail) readsMore(events []event) {
+func (r *Rail) readsMore(length *atomic.Uint64, events []event) {
 	if len(events) < smallReply {
-		r.lastRange.Store(min(2*r.lastRange.Load(), r.maxRange))
+		length.Store(min(2*length.Load(), r.maxRange))
 	}
 }
 
@@ -90,11 +91,12 @@ func (r *Rail) readRange(ctx context.Context, from, to uint64) (end Block, event
 		contracts = append(contracts, eth.FormatAddress(c))
 	}
 	slices.Sort(contracts)
-	return r.readEvents(ctx, from, to, contracts, []any{eth.FormatHash(eth.TransferTopic)})
+	last, events, err := r.readEvents(ctx, from, to, contracts, []any{eth.FormatHash(eth.TransferTopic)})
+	return Block{Number: uint64(last.Number), Hash: eth.Hash(last.Hash)}, events, err
 }
 
 // readEvents returns the events of contracts with some topics in a range of blocks, and its end.
-func (r *Rail) readEvents(ctx context.Context, from, to uint64, contracts []string, topics []any) (end Block, events []event, err error) {
+func (r *Rail) readEvents(ctx context.Context, from, to uint64, contracts []string, topics []any) (end block, events []event, err error) {
 	var last *block
 	filter := map[string]any{"fromBlock": quantity(from), "toBlock": quantity(to), "address": contracts, "topics": topics}
 	if err := r.nodes.call(ctx, &request{Method: "eth_getLogs", Params: []any{filter}, Result: &events},
@@ -109,7 +111,7 @@ func (r *Rail) readEvents(ctx context.Context, from, to uint64, contracts []stri
 			return end, nil, fmt.Errorf("the node returned an event of block %d for the blocks %d to %d", n, from, to)
 		}
 	}
-	return Block{Number: to, Hash: eth.Hash(last.Hash)}, events, nil
+	return *last, events, nil
 }
 
 // transfer is a transfer of a listed contract.

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"math/rand/v2"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"causeway/adapters/rails/evm/eth"
@@ -97,6 +100,28 @@ func (r *Rail) authorizationsOf(ctx context.Context, n *node, open []debit, fina
 // codeUsed is the code of a transfer whose nonce was used by somebody else.
 const codeUsed = "AUTHORIZATION_USED"
 
+// useTimeout bounds the searches for the uses of nonces in one job.
+const useTimeout = 10 * time.Second
+
+// decideUsed sets the outcomes of transfers whose nonces are used as of the final block, as far as there is time: the others stay unknown,
+// and are asked about again. The job keeps half of its time, to record the outcomes.
+func (r *Rail) decideUsed(ctx context.Context, used []debit, final block, outcomes []ports.Outcome) {
+	timeout := useTimeout
+	if deadline, bounded := ctx.Deadline(); bounded {
+		timeout = min(timeout, time.Until(deadline)/2)
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	// In another order each time, so that a search without an end keeps no others from theirs.
+	rand.Shuffle(len(used), func(i, j int) { used[i], used[j] = used[j], used[i] })
+	for _, d := range used {
+		if ctx.Err() != nil {
+			return
+		}
+		outcomes[d.index] = r.outcomeOfUse(ctx, d, final)
+	}
+}
+
 // outcomeOfUse returns the outcome of a transfer whose nonce is used as of the final block. That is no transfer yet: who has exported the
 // key of the wallet can cancel the authorisation, or sign another one with its nonce. So the transaction that has used it decides.
 func (r *Rail) outcomeOfUse(ctx context.Context, d debit, final block) ports.Outcome {
@@ -111,6 +136,7 @@ func (r *Rail) outcomeOfUse(ctx context.Context, d debit, final block) ports.Out
 	}
 	hash := eth.FormatHash(eth.Hash(u.Transaction))
 	if u.paid {
+		r.searches.end(d.Nonce)
 		return ports.Outcome{Verdict: ports.Done, PartnerID: hash, TransactionHash: hash}
 	}
 	log.WithField("transaction", hash).Error("the owner of a wallet has used the nonce of a payment, which is refused")
@@ -123,6 +149,7 @@ func (r *Rail) outcomeOfUse(ctx context.Context, d debit, final block) ports.Out
 		log.WithError(err).Warn("the use of a nonce is not reported; will retry")
 		return ports.Outcome{Verdict: ports.Unknown}
 	}
+	r.searches.end(d.Nonce)
 	return ports.Outcome{Verdict: ports.Refused, Accepted: d.stored != nil, Reason: transaction.QuoteExecutionFailed, Code: codeUsed,
 		Text: "the owner of the wallet has cancelled it, or used its nonce for something else, with the transaction " + hash}
 }
@@ -152,14 +179,9 @@ type use struct {
 	paid bool // it has made the transfer
 }
 
-// useTimeout bounds the search for a use.
-const useTimeout = time.Minute
-
 // useOf returns the use of the nonce of a transfer until the final block, as all nodes say; nil if there is none in the time in which the
 // transfer could be made.
 func (r *Rail) useOf(ctx context.Context, d debit, final block) (*use, error) {
-	ctx, cancel := context.WithTimeout(ctx, useTimeout)
-	defer cancel()
 	found, err := r.findUse(ctx, d, final)
 	if err != nil || found == nil {
 		return nil, err
@@ -191,29 +213,67 @@ func (r *Rail) useOf(ctx context.Context, d debit, final block) (*use, error) {
 	return u, err
 }
 
-// findUse returns the event of the use of the nonce of a transfer, in the blocks in which the transfer could be made; nil if there is none.
-func (r *Rail) findUse(ctx context.Context, d debit, final block) (*event, error) {
-	next, err := r.blockSince(ctx, madeAt(d.Transaction.UUID()).Add(-outOfStep).Unix(), uint64(final.Number))
-	if err != nil {
-		return nil, err
+// searches are how far the searches for the uses of nonces have come, so that a long one ends over several attempts: the use of each nonce
+// is in a block before a number.
+type searches struct {
+	mu     sync.Mutex
+	before map[eth.Hash]uint64
+	// lastRange is how many blocks were read at once.
+	lastRange atomic.Uint64
+}
+
+// maxSearches is how many searches are known; then they begin anew.
+const maxSearches = 10_000
+
+func (s *searches) reached(nonce eth.Hash) (before uint64, begun bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before, begun = s.before[nonce]
+	return before, begun
+}
+
+func (s *searches) reach(nonce eth.Hash, before uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.before == nil || len(s.before) >= maxSearches {
+		s.before = map[eth.Hash]uint64{}
 	}
-	end := uint64(final.Number) + 1
-	if int64(final.Timestamp) >= d.ValidBefore {
-		if end, err = r.blockSince(ctx, d.ValidBefore, uint64(final.Number)); err != nil {
-			return nil, err
+	s.before[nonce] = before
+}
+
+func (s *searches) end(nonce eth.Hash) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.before, nonce)
+}
+
+// findUse returns the event of the use of the nonce of a transfer, in the blocks in which the transfer could be made; nil if there is none.
+// It reads from the last block of them back to when the payment was made.
+func (r *Rail) findUse(ctx context.Context, d debit, final block) (*event, error) {
+	before, begun := r.searches.reached(d.Nonce)
+	if !begun {
+		before = uint64(final.Number) + 1
+		if int64(final.Timestamp) >= d.ValidBefore {
+			var err error
+			if before, err = r.blockSince(ctx, d.ValidBefore, uint64(final.Number)); err != nil {
+				return nil, err
+			}
 		}
 	}
+	made := madeAt(d.Transaction.UUID()).Add(-outOfStep).Unix()
 	kinds := []string{eth.FormatHash(eth.UsedTopic), eth.FormatHash(eth.CanceledTopic)}
 	topics := []any{kinds, eth.AddressTopic(d.from), eth.FormatHash(d.Nonce)}
-	for next < end {
-		to := min(next+r.lastRange.Load(), end) - 1
-		last, events, err := r.readEvents(ctx, next, to, []string{eth.FormatAddress(d.contract)}, topics)
+	for before > 0 {
+		r.searches.reach(d.Nonce, before)
+		from := before - min(r.searches.lastRange.Load(), before)
+		last, events, err := r.readEvents(ctx, from, before-1, []string{eth.FormatAddress(d.contract)}, topics)
 		switch {
-		case err != nil && r.readsLess(ctx, to-next+1, err):
+		case err != nil: // also without an answer in time: the next attempt reads less
+			if less := r.readsLess(context.WithoutCancel(ctx), &r.searches.lastRange, before-from, err); !less || ctx.Err() != nil {
+				return nil, err
+			}
 			continue
-		case err != nil:
-			return nil, err
-		case to == uint64(final.Number) && last.Hash != eth.Hash(final.Hash):
+		case last.Number == final.Number && last.Hash != final.Hash:
 			return nil, errors.New("the chain has changed since its final block was read")
 		}
 		for _, e := range events {
@@ -221,9 +281,13 @@ func (r *Rail) findUse(ctx context.Context, d debit, final block) (*event, error
 				return &e, nil
 			}
 		}
-		r.readsMore(events)
-		next = to + 1
+		r.readsMore(&r.searches.lastRange, events)
+		if int64(last.Timestamp) < made {
+			break
+		}
+		before = from
 	}
+	r.searches.end(d.Nonce)
 	return nil, nil
 }
 
@@ -250,41 +314,42 @@ func (r *Rail) hasPaid(d debit, u event, mined receipt) (bool, error) {
 	return true, nil
 }
 
+// sections are as many blocks as are asked for at once to find the first one since a time.
+const sections = 16
+
 // blockSince returns the number of the first block from a time on; the one after the last one if there is none. It begins at the last one,
 // because nodes may have forgotten old blocks.
 func (r *Rail) blockSince(ctx context.Context, at int64, last uint64) (uint64, error) {
-	isBefore := func(number uint64) (bool, error) {
-		blocks, err := r.blocksAt(ctx, []uint64{number})
-		if err != nil {
-			return false, err
-		}
-		if blocks[number] == nil {
-			return false, fmt.Errorf("the node does not know block %d", number)
-		}
-		return int64(blocks[number].Timestamp) < at, nil
-	}
 	first, end := uint64(0), last+1 // it is from first up to end
-	for step := uint64(firstRange); first == 0 && step <= last; step *= 2 {
-		before, err := isBefore(last - step)
+	narrow := func(numbers ...uint64) error {
+		blocks, err := r.blocksAt(ctx, numbers)
 		if err != nil {
+			return err
+		}
+		for _, n := range numbers {
+			switch {
+			case blocks[n] == nil:
+				return fmt.Errorf("the node does not know block %d", n)
+			case int64(blocks[n].Timestamp) >= at:
+				end = n
+				return nil
+			}
+			first = n + 1
+		}
+		return nil
+	}
+	for step := uint64(firstRange); first == 0 && step <= last; step *= 2 {
+		if err := narrow(last - step); err != nil {
 			return 0, err
 		}
-		if !before {
-			end = last - step
-			continue
-		}
-		first = last - step + 1
 	}
 	for first < end {
-		middle := first + (end-first)/2
-		before, err := isBefore(middle)
-		if err != nil {
-			return 0, err
+		numbers := make([]uint64, sections)
+		for i := range numbers {
+			numbers[i] = first + (end-first)*uint64(i+1)/(sections+1)
 		}
-		if before {
-			first = middle + 1
-		} else {
-			end = middle
+		if err := narrow(distinct(numbers)...); err != nil {
+			return 0, err
 		}
 	}
 	return first, nil

@@ -71,9 +71,11 @@ func (r *Rail) Debit(ctx context.Context, transfers []ports.WalletTransfer) []po
 			open = append(open, d)
 		}
 	}
-	if fresh := r.decide(ctx, open, outcomes); len(fresh) > 0 {
+	fresh, used, final := r.decide(ctx, open, outcomes)
+	if len(fresh) > 0 {
 		r.sendDebits(ctx, fresh, outcomes)
 	}
+	r.decideUsed(ctx, used, final, outcomes)
 	return outcomes
 }
 
@@ -135,20 +137,21 @@ const codeExpired = "AUTHORIZATION_EXPIRED"
 const lastMinutes = 120
 
 // decide sets the outcomes of transfers that have no transaction that can still succeed, by the state of their authorisations, and returns
-// those that can be sent. A transfer is refused only once nothing can move it any more.
-func (r *Rail) decide(ctx context.Context, open []debit, outcomes []ports.Outcome) (fresh []debit) {
+// those that can be sent, and those whose nonce was used as of the final block. A transfer is refused only once nothing can move it any
+// more.
+func (r *Rail) decide(ctx context.Context, open []debit, outcomes []ports.Outcome) (fresh, used []debit, final block) {
 	if len(open) == 0 {
-		return nil
+		return nil, nil, final
 	}
-	used, final, err := r.authorizations(ctx, open)
+	isUsed, final, err := r.authorizations(ctx, open)
 	if err != nil {
 		r.log.WithError(err).Warn("authorisations not read; will retry")
-		return nil
+		return nil, nil, final
 	}
 	for i, d := range open {
 		switch {
-		case used[i]:
-			outcomes[d.index] = r.outcomeOfUse(ctx, d, final)
+		case isUsed[i]:
+			used = append(used, d)
 		case int64(final.Timestamp) >= d.ValidBefore:
 			switch why, err := r.giveUp(ctx, d, d.ValidBefore); {
 			case err != nil:
@@ -168,7 +171,7 @@ func (r *Rail) decide(ctx context.Context, open []debit, outcomes []ports.Outcom
 			fresh = append(fresh, d)
 		}
 	}
-	return fresh
+	return fresh, used, final
 }
 
 // expired refuses a transfer after its time.

@@ -1,10 +1,12 @@
 package evm_test
 
 import (
+	"context"
 	"encoding/hex"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tyler-smith/go-bip39"
 
@@ -275,6 +277,85 @@ func TestWallets_LateUseOfTheNonce(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	e.wantBalances(100, 0, o)
+}
+
+// isSearch reports whether a call is for the use of a nonce.
+func isSearch(c rpcCall) bool {
+	return c.Method == "eth_getLogs" && strings.Contains(string(c.Params[0]), eth.FormatHash(eth.UsedTopic))
+}
+
+func TestWallets_SearchesForUsesKeepNoPaymentFromBeingSent(t *testing.T) {
+	t.Parallel()
+	// The owner of a wallet has cancelled payments, and the node does not answer where. The payment of another wallet in the same job is sent,
+	// and the job has time left to record that. The others are asked about again.
+	e := newWalletEnv(t)
+	fakes, url := e.fakeNodes(1)
+	r := e.openAt(e.db.Pool(), url)
+	o, other := e.newOwner(r), e.newOwner(r)
+	o.deposit(r, 100)
+	other.deposit(r, 100)
+	cancelled := []ports.WalletTransfer{o.pays(r, 10, 3600), o.pays(r, 20, 3600)}
+	for _, pays := range cancelled {
+		usesUp["cancelled"](o, pays)
+		e.chain.Mine(1)
+	}
+	e.mine(r, 4)
+	answered := make(chan struct{})
+	t.Cleanup(func() { close(answered) })
+	fakes[0].set(func(c rpcCall) (any, bool) {
+		if isSearch(c) {
+			<-answered
+		}
+		return nil, false
+	})
+	job, end := context.WithTimeout(t.Context(), 6*time.Second)
+	defer end()
+
+	got := r.Debit(job, append(cancelled, other.pays(r, 60, 3600)))
+
+	if job.Err() != nil || got[0].Verdict != ports.Unknown || got[1].Verdict != ports.Unknown || got[2].Verdict != ports.Waiting ||
+		!got[2].Accepted {
+		t.Errorf("%v, %+v", job.Err(), got)
+	}
+	fakes[0].set(nil)
+	for _, pays := range cancelled {
+		if got := e.debit(r, pays); got.Verdict != ports.Refused || got.Code != "AUTHORIZATION_USED" {
+			t.Errorf("%+v", got)
+		}
+	}
+}
+
+func TestWallets_LongSearchEndsOverSeveralAttempts(t *testing.T) {
+	t.Parallel()
+	// A payment was cancelled long ago, and the node answers slowly and for few blocks. The job ends before the search, and the next one goes
+	// on where it was.
+	e := newWalletEnv(t)
+	e.extra["logRange"] = "2"
+	fakes, url := e.fakeNodes(1)
+	r := e.openAt(e.db.Pool(), url)
+	o := e.newOwner(r)
+	o.deposit(r, 100)
+	pays := o.pays(r, 60, 3600)
+	e.mineEach(20)
+	usesUp["cancelled"](o, pays)
+	e.mineEach(20)
+	fakes[0].set(func(c rpcCall) (any, bool) {
+		if isSearch(c) {
+			time.Sleep(100 * time.Millisecond)
+		}
+		return nil, false
+	})
+	jobs := 0
+	var got ports.Outcome
+	for got.Verdict != ports.Refused && jobs < 100 {
+		job, end := context.WithTimeout(t.Context(), time.Second)
+		got = r.Debit(job, []ports.WalletTransfer{pays})[0]
+		end()
+		jobs++
+	}
+	if got.Code != "AUTHORIZATION_USED" || jobs == 1 {
+		t.Errorf("after %d jobs: %+v", jobs, got)
+	}
 }
 
 func TestWallets_AuthorizationForAnotherConnectionHasItsTime(t *testing.T) {
