@@ -236,12 +236,12 @@ func (r *Rail) isForgotten(ctx context.Context, t Transaction) bool {
 	if made.IsZero() { // what has its nonce was in no block when it was signed
 		made = t.CreatedAt
 	}
-	forgotten, err := r.store.HasUnknownTransfer(ctx, r.name, t, made)
-	if err != nil || forgotten {
+	forgotten, err := r.store.UnknownTransfers(ctx, r.name, []WantedTransfer{{t, made}})
+	if err != nil || forgotten[0] {
 		r.log.WithError(err).WithField("subject", t.Subject).Error("another transaction has the nonce of a payment, and pays the same, or it " +
 			"cannot be known whether; look at it in causeway rails inbox list")
 	}
-	return err != nil || forgotten
+	return err != nil || forgotten[0]
 }
 
 // checkConcluded asks again about transactions in blocks after one, and takes back how they have ended if their blocks

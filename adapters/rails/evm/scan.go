@@ -1,6 +1,7 @@
 package evm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -271,8 +272,8 @@ func (r *Rail) advance(state Chain, end Block, deposits []Deposit) Advance {
 	return a
 }
 
-// distinct returns numbers in order, each once.
-func distinct(numbers []uint64) []uint64 {
-	slices.Sort(numbers)
-	return slices.Compact(numbers)
+// distinct returns values in order, each once. It changes their order.
+func distinct[T cmp.Ordered](values []T) []T {
+	slices.Sort(values)
+	return slices.Compact(values)
 }

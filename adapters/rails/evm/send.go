@@ -233,14 +233,19 @@ func (r *Rail) sendNew(ctx context.Context, purpose Purpose, orders []order, fre
 		}
 		return
 	}
-	if purpose == Refund {
-		fresh, err = r.refuseContracts(ctx, orders, fresh, outcomes)
-		if err != nil {
+	switch purpose {
+	case Refund:
+		if fresh, err = r.refuseContracts(ctx, orders, fresh, outcomes); err != nil {
 			r.log.WithError(err).Warn("payers of refunds not looked up; will retry")
 		}
-		if len(fresh) == 0 {
-			return
+	case WalletCredit, WalletRefund:
+		if fresh, err = r.waitForForgotten(ctx, session, orders, fresh, outcomes); err != nil {
+			r.log.WithError(err).Warn("forgotten payments to wallets not looked up; will retry")
 		}
+	default:
+	}
+	if len(fresh) == 0 {
+		return
 	}
 	calls := make([]Transaction, len(fresh))
 	for n, i := range fresh {

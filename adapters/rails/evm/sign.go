@@ -24,19 +24,22 @@ type session struct {
 	price price
 	offer feePrice
 	funds funds
+	// position is the last block that was read before.
+	position uint64
 	// committed is the native currency that the session's transactions may cost.
 	committed *big.Int
 }
 
 // newSession asks for prices and funds. wait says why nothing is sent at present.
 func (r *Rail) newSession(ctx context.Context) (s *session, wait string, err error) {
-	if _, err := r.state(ctx); err != nil {
+	state, err := r.state(ctx)
+	if err != nil {
 		return nil, "", err
 	}
 	if err := r.checkContracts(ctx); err != nil {
 		return nil, "", err
 	}
-	s = &session{committed: new(big.Int)}
+	s = &session{committed: new(big.Int), position: state.Position}
 	if s.price, err = r.price(ctx); err != nil {
 		return nil, "", err
 	}

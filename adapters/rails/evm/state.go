@@ -231,6 +231,12 @@ type Transaction struct {
 	Attempts  []Attempt
 }
 
+// WantedTransfer is a transaction that may be forgotten, and when its payment was made.
+type WantedTransfer struct {
+	Transaction
+	Made time.Time
+}
+
 // Attempt is a signed version of a transaction.
 type Attempt struct {
 	Hash           eth.Hash

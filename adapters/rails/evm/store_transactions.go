@@ -277,16 +277,45 @@ func (s *Store) StoredHashes(ctx context.Context, connection string, blocks Rang
 	return stored, err
 }
 
-// HasUnknownTransfer reports whether what a transaction was to transfer has left without a record since its payment was made, or a little
-// before by another clock.
-func (s *Store) HasUnknownTransfer(ctx context.Context, connection string, t Transaction, made time.Time) (found bool, err error) {
+// unknownTransfers uses the primary key.
+const unknownTransfers = `
+	SELECT w.n FROM unnest($2::bytea[], $3::bytea[], $4::text[], $5::bigint[], $6::timestamptz[]) WITH ORDINALITY w (sender, recipient, currency, amount, made, n)
+	WHERE EXISTS (SELECT FROM evm_events e WHERE e.connection = $1 AND e.payer = w.recipient AND e.currency = w.currency AND e.amount = w.amount AND e.at >= w.made
+		AND (e.kind = 'UNKNOWN' OR e.kind = 'MOVED' AND e.subject = (SELECT a.account_id FROM evm_addresses a WHERE a.connection = $1 AND a.address = w.sender)))`
+
+// UnknownTransfers returns which of some transactions were to transfer what has left without a record since their payments were made, or a
+// little before by another clock.
+func (s *Store) UnknownTransfers(ctx context.Context, connection string, wanted []WantedTransfer) (found []bool, err error) {
+	senders, recipients := make([]eth.Address, len(wanted)), make([]eth.Address, len(wanted))
+	currencies, amounts, made := make([]money.Currency, len(wanted)), make([]int64, len(wanted)), make([]time.Time, len(wanted))
+	for i, w := range wanted {
+		senders[i], recipients[i], currencies[i] = w.payer(), w.Recipient, w.Currency
+		amounts[i], made[i] = amountOf(w.Amount, w.Currency).Minor, w.Made.Add(-outOfStep)
+	}
 	err = s.inTx(ctx, func(ctx context.Context, tx querier) error {
-		_, err := tx.row(ctx, `SELECT EXISTS (SELECT FROM evm_events WHERE connection = $1 AND payer = $2 AND currency = $3 AND amount = $4 AND at >= $6
-			AND (kind = 'UNKNOWN' OR kind = 'MOVED' AND subject = (SELECT account_id FROM evm_addresses WHERE connection = $1 AND address = $5)))`,
-			[]any{connection, t.Recipient, t.Currency, amountOf(t.Amount, t.Currency).Minor, t.payer(), made.Add(-outOfStep)}, &found)
+		numbers, err := storage.Collect(ctx, tx.Read, unknownTransfers, []any{connection, senders, recipients, currencies, amounts, made},
+			func(rows pgx.Rows, n *int) error { return rows.Scan(n) })
+		found = make([]bool, len(wanted))
+		for _, n := range numbers {
+			found[n-1] = true
+		}
 		return err
 	})
 	return found, err
+}
+
+// KnowsNonces reports whether transactions are stored with all nonces of a sender that are used in blocks after a position, which were not
+// read yet, and before the next one of the chain. It uses the primary key.
+func (s *Store) KnowsNonces(ctx context.Context, connection string, sender eth.Address, position, next uint64) (known bool, err error) {
+	err = s.inTx(ctx, func(ctx context.Context, tx querier) error {
+		_, err := tx.row(ctx, `SELECT count(t.nonce) = $4::bigint - r.first FROM (
+				SELECT coalesce(max(nonce) + 1, 0) AS first FROM (
+					SELECT nonce FROM evm_transactions WHERE connection = $1 AND sender = $2 AND nonce < $4 AND block_number <= $3 ORDER BY nonce DESC LIMIT 1) l) r
+			LEFT JOIN evm_transactions t ON t.connection = $1 AND t.sender = $2 AND t.nonce >= r.first AND t.nonce < $4 AND t.state <> 'LOST'
+			GROUP BY r.first`, []any{connection, sender, position, next}, &known)
+		return err
+	})
+	return known, err
 }
 
 // madeAt returns when the payment of an id was made, or what its id was derived from; zero if the id does not say.

@@ -94,15 +94,51 @@ func (r *Rail) whyNotAgain(ctx context.Context, o order, failed []Transaction) (
 	if err != nil {
 		return "", until, err
 	}
-	switch found, err := r.hasUnstored(ctx, r.tokenTransfer(r.wallet, nil, o), o.made, state.Position); {
+	switch found, err := r.hasUnstored(ctx, WantedTransfer{r.tokenTransfer(r.wallet, nil, o), o.made}, state.Position); {
 	case err != nil:
 		return "", until, err
 	case found:
-		why = "a transfer of this amount has left for the wallet, and no record has it; look at it in causeway rails inbox list"
+		why = perhapsPaid
 	case last.State == Reverted && last.Connection == r.name && !r.staysInBlock(ctx, last):
 		why = "the transfer has failed, and not all nodes say that its block is final"
 	}
 	return why, until, nil
+}
+
+// perhapsPaid says why a payment to a wallet is not made.
+const perhapsPaid = "a transfer of this amount has left for the wallet, and no record has it; look at it in causeway rails inbox list"
+
+// waitForForgotten has payments to wallets wait that may be made by a transfer that no record has: the database has lost it. It returns the
+// indexes of the others. The blocks that were not read yet are asked for only if nonces are used there that no record has.
+func (r *Rail) waitForForgotten(ctx context.Context, s *session, orders []order, fresh []int, outcomes []ports.Outcome) (others []int,
+	err error) {
+	wanted := make([]WantedTransfer, len(fresh))
+	for n, i := range fresh {
+		wanted[n] = WantedTransfer{r.tokenTransfer(r.wallet, nil, orders[i]), orders[i].made}
+	}
+	found, err := r.store.UnknownTransfers(ctx, r.name, wanted)
+	if err != nil {
+		return nil, err
+	}
+	known, err := r.store.KnowsNonces(ctx, r.name, r.wallet, s.position, s.funds.nonce)
+	if err != nil {
+		return nil, err
+	}
+	unread := make([]bool, len(fresh))
+	if !known {
+		if unread, err = r.unreadTransfers(ctx, wanted, s.position); err != nil {
+			return nil, err
+		}
+	}
+	for n, i := range fresh {
+		if !found[n] && !unread[n] {
+			others = append(others, i)
+			continue
+		}
+		r.log.WithField("subject", orders[i].subject).Error("a payment to a wallet is not made: " + perhapsPaid)
+		outcomes[i] = r.waiting(perhapsPaid)
+	}
+	return others, nil
 }
 
 func later(a, b time.Time) time.Time {

@@ -107,6 +107,84 @@ func TestWalletSteps_EarlierTransferOfTheAmountBlocksNothing(t *testing.T) {
 	})
 }
 
+func TestWallets_ForgottenTransferToAWalletIsNotMadeAgain(t *testing.T) {
+	t.Parallel()
+	// The database, one of before payments to a wallet were sent, has lost them: they are not sent again, whether their blocks were read or
+	// not, nor if others were sent since. A payment of another amount, and one that is made later, are sent.
+	for _, read := range []bool{false, true} {
+		t.Run(fmt.Sprint("read ", read), func(t *testing.T) {
+			t.Parallel()
+			e := newWalletEnv(t)
+			r, o := e.holding(100)
+			e.usdc.Mint(e.env.wallet(), 100)
+			e.chain.Mine(3)
+			e.poll(r)
+			position := e.queryBlock("SELECT position FROM evm_chains")
+			paid, refund, other := o.credit(false), o.credit(false), o.credit(false)
+			refund.Amount.Minor, refund.Refunded = 7, &ports.Payout{}
+			other.Amount.Minor = 9
+			r.Credit(t.Context(), []ports.WalletCredit{paid, refund})
+			e.chain.Mine(1)
+			if read {
+				e.chain.Mine(4)
+			}
+			e.forget(position)
+			restored := e.rail()
+			if read {
+				e.poll(restored)
+			}
+			for range 3 {
+				got := restored.Credit(t.Context(), []ports.WalletCredit{paid, refund, other})
+				for _, lost := range got[:2] {
+					if lost.Verdict != ports.Waiting || lost.Accepted || !strings.Contains(lost.Text, "no record") {
+						t.Errorf("%+v", lost)
+					}
+				}
+				if !got[2].Accepted && got[2].Verdict != ports.Done {
+					t.Errorf("of another amount: %+v", got[2])
+				}
+				e.chain.Mine(1)
+			}
+			e.mine(restored, 4)
+			e.chain.Call("evm_increaseTime", 4000)
+			e.mine(restored, 4)
+			later := o.credit(false)
+			later.Transaction.ID = ident.NewTransaction(o.ids.New, time.Unix(e.now(), 0))
+			if got := e.pay(restored, later); !got.Accepted {
+				t.Errorf("later: %+v", got)
+			}
+			e.chain.Mine(4)
+			e.wantBalances(100+5+7+9+5, 100-5-7-9-5, o)
+		})
+	}
+}
+
+func TestWallets_PaymentsAskForNoUnreadTransfers(t *testing.T) {
+	t.Parallel()
+	// As long as all nonces that are used are those of records, no node is asked for the transfers of blocks that were not read.
+	e := newWalletEnv(t)
+	fakes, url := e.fakeNodes(1)
+	r := e.openAt(e.db.Pool(), url)
+	o := e.newOwner(r)
+	e.usdc.Mint(e.env.wallet(), 100)
+	e.chain.Mine(3)
+	for range 3 {
+		e.pay(r, o.credit(false))
+		e.chain.Mine(1)
+	}
+	e.mine(r, 4)
+	asked := fakes[0].count("eth_getLogs")
+	for range 2 {
+		if got := e.pay(r, o.credit(false)); !got.Accepted {
+			t.Errorf("%+v", got)
+		}
+		e.chain.Mine(1)
+	}
+	if n := fakes[0].count("eth_getLogs") - asked; n != 0 {
+		t.Errorf("asked %d times", n)
+	}
+}
+
 func (e *walletEnv) queryBlock(sql string) (n int64) {
 	e.t.Helper()
 	if err := e.db.Pool().QueryRow(e.t.Context(), sql).Scan(&n); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -201,7 +202,7 @@ func (r *Rail) forgotten(ctx context.Context, d debit, until int64) (why string,
 	}
 	t := r.debitTransaction(d, WalletDebit, nil)
 	t.Sender = d.from
-	if found, err := r.hasUnstored(ctx, t, madeAt(t.Subject), state.Position); err != nil || found {
+	if found, err := r.hasUnstored(ctx, WantedTransfer{t, madeAt(t.Subject)}, state.Position); err != nil || found {
 		return "a transfer of this amount has left the wallet, and no record has it; look at it in causeway rails inbox list", err
 	}
 	if until == 0 {
@@ -214,29 +215,47 @@ func (r *Rail) forgotten(ctx context.Context, d debit, until int64) (why string,
 	return why, err
 }
 
-// hasUnstored reports whether there is a transfer that no record has, and that may be the one of a transaction, whose payment was made at a
-// time: in the blocks up to a position, which were read, or in a later one.
-func (r *Rail) hasUnstored(ctx context.Context, t Transaction, made time.Time, position uint64) (bool, error) {
-	if found, err := r.store.HasUnknownTransfer(ctx, r.name, t, made); err != nil || found {
-		return found, err
+// hasUnstored reports whether there is a transfer that no record has, and that may be a wanted one: in the blocks up to a position, which
+// were read, or in a later one.
+func (r *Rail) hasUnstored(ctx context.Context, wanted WantedTransfer, position uint64) (bool, error) {
+	found, err := r.store.UnknownTransfers(ctx, r.name, []WantedTransfer{wanted})
+	if err != nil || found[0] {
+		return err == nil, err
+	}
+	found, err = r.unreadTransfers(ctx, []WantedTransfer{wanted}, position)
+	return err == nil && found[0], err
+}
+
+// unreadTransfers returns which of some wanted transfers of one token may be those that no record has, in a block after a position.
+func (r *Rail) unreadTransfers(ctx context.Context, wanted []WantedTransfer, position uint64) ([]bool, error) {
+	senders, recipients := make([]string, len(wanted)), make([]string, len(wanted))
+	for i, w := range wanted {
+		senders[i], recipients[i] = eth.AddressTopic(w.payer()), eth.AddressTopic(w.Recipient)
 	}
 	var events []event
-	filter := map[string]any{"fromBlock": quantity(position + 1), "toBlock": "latest", "address": eth.FormatAddress(t.To),
-		"topics": []any{eth.FormatHash(eth.TransferTopic), eth.AddressTopic(t.payer()), eth.AddressTopic(t.Recipient)}}
+	filter := map[string]any{"fromBlock": quantity(position + 1), "toBlock": "latest", "address": eth.FormatAddress(wanted[0].To),
+		"topics": []any{eth.FormatHash(eth.TransferTopic), distinct(senders), distinct(recipients)}}
 	if err := r.nodes.call(ctx, &request{Method: "eth_getLogs", Params: []any{filter}, Result: &events}); err != nil {
-		return false, err
+		return nil, err
 	}
-	for _, found := range r.transfers(events) {
-		if found.Amount.Cmp(t.Amount) != 0 {
+	found := make([]bool, len(wanted))
+	for _, t := range r.transfers(events) {
+		isThis := func(w WantedTransfer) bool {
+			return t.From == w.payer() && t.To == w.Recipient && t.Amount.Cmp(w.Amount) == 0
+		}
+		if !slices.ContainsFunc(wanted, isThis) {
 			continue
 		}
-		blocks := Range{position + 1, uint64(found.BlockNumber)}
-		stored, err := r.store.StoredHashes(ctx, r.name, blocks, []eth.Hash{eth.Hash(found.Transaction)})
-		if err != nil || len(stored) == 0 {
-			return err == nil, err
+		blocks := Range{position + 1, uint64(t.BlockNumber)}
+		stored, err := r.store.StoredHashes(ctx, r.name, blocks, []eth.Hash{eth.Hash(t.Transaction)})
+		if err != nil {
+			return nil, err
+		}
+		for i, w := range wanted {
+			found[i] = found[i] || len(stored) == 0 && isThis(w)
 		}
 	}
-	return false, nil
+	return found, nil
 }
 
 // giveUp ends the turn of a transfer that is to be refused: then none of its transactions can be added any more. It returns why it is
