@@ -545,7 +545,7 @@ func (w *world) cancelPayment(i *intent, amount int64, in ident.InternalAccount,
 	i.do = func(ctx context.Context, p *process, r *ports.IdempotentRequest) (ident.Transaction, error) {
 		t, err := p.service.CancelTransaction(ctx, i.platform, id, "", r)
 		if fault.Is(err, fault.Conflict) {
-			err = fmt.Errorf("a cancellation is refused with a fault that it does not have: %s", err)
+			err = fmt.Errorf("a cancellation is refused with a fault that it does not have: %s", err.Error())
 		}
 		return t.ID, err
 	}
