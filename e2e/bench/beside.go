@@ -52,7 +52,7 @@ func (b *bench) measureBeside(ctx context.Context) {
 	b.report.add(besideBulk, "`POST /quotes` beside them", quotesBeside, judge(goalQuotesBeside, ratio))
 	b.report.add(besideBulk, "A page of a list alone", listsAlone)
 	b.report.add(besideBulk, "A page of a list beside them", listsBeside, judge(goalListsBeside, listsBeside.p99))
-	b.report.add(besideBulk, fmt.Sprintf("%d postings exported meanwhile, times", b.countPostings(ctx)), exported)
+	b.report.add(besideBulk, fmt.Sprintf("%d postings exported meanwhile, times", b.countOwnPostings(ctx)), exported)
 }
 
 // measureForeground measures quotes at a fixed rate, and pages of lists.

@@ -78,8 +78,16 @@ func (b *bench) awaitWebhooks(ctx context.Context) {
 }
 
 func (b *bench) countPostings(ctx context.Context) int64 {
-	const query = "SELECT coalesce(sum(seq), 0)::bigint FROM ledger_clocks"
-	return queryIn[struct{ Count int64 }](ctx, b.meter, b.meter.database, query)[0].Count
+	return b.count(ctx, "SELECT coalesce(sum(seq), 0)::bigint FROM ledger_clocks")
+}
+
+// countOwnPostings counts those of the platform, which an export has.
+func (b *bench) countOwnPostings(ctx context.Context) int64 {
+	return b.count(ctx, "SELECT seq FROM ledger_clocks WHERE platform_id = $1", b.platform.id.UUID())
+}
+
+func (b *bench) count(ctx context.Context, query string, args ...any) int64 {
+	return queryIn[struct{ Count int64 }](ctx, b.meter, b.meter.database, query, args...)[0].Count
 }
 
 // checkTransactions compares the transactions of the service with those of the run, by their kind, or by their state
