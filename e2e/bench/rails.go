@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"causeway/adapters/pgembed"
+	"causeway/e2e/kit"
 )
 
 // railPayouts is how many payouts the file of a bank has.
@@ -93,7 +94,7 @@ func megabytes(size float64) byteSize { return byteSize(size * 1e6) }
 func (b *bench) goBenchmark(ctx context.Context, pkg, name string, flags ...string) (map[string]map[string]float64, error) {
 	args := append([]string{"test", "-run", "^$", "-bench", "^" + name + "$", "-benchtime", "1x", pkg}, flags...)
 	command := exec.CommandContext(ctx, "go", args...)
-	command.Env = append(os.Environ(), "CAUSEWAY_BIN="+b.binary)
+	command.Env = append(kit.CleanEnv(), "CAUSEWAY_BIN="+b.binary)
 	out, err := command.CombinedOutput()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w\n%s", command, err, out)

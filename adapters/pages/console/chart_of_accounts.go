@@ -2,6 +2,7 @@ package console
 
 import (
 	"net/http"
+	"slices"
 
 	booksapp "causeway/app/books"
 	"causeway/core/books"
@@ -30,7 +31,7 @@ func (c *Console) showChart(r *request) error {
 		row := []cell{plain(a.Path), plain(lower(a.Class)), {}, plain(a.Description), {}, plain(joined([]string{a.GL.Code, a.GL.Name}))}
 		if a.Added != nil {
 			row[2], row[4] = plain(a.Added.Name), plain(yesNo(a.Added.Retired))
-			own := append([]cell{}, row...)
+			own := slices.Clone(row)
 			if mayChange {
 				own[0].Link = v.Base + "/chart-of-accounts/" + a.Path + "/change"
 			}
